@@ -1,0 +1,1 @@
+//! ostler-permission

@@ -1,0 +1,15 @@
+//! What std lacks and every crate of Ostler needs: absolute paths, bounded text,
+//! cancellation, clocks and ids. No I/O, no policy.
+
+mod abs_path;
+mod bounded;
+mod cancel;
+mod clock;
+mod ids;
+mod never;
+
+pub use abs_path::{AbsPath, NotAbsolute};
+pub use bounded::{Bounded, bound_middle, floor_char_boundary};
+pub use cancel::Cancel;
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use ids::IdGen;
