@@ -1,1 +1,3 @@
-//! ostler-store
+//! What outlives the process: session logs, their index, settings and config files.
+
+pub mod record;
