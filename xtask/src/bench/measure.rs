@@ -6,7 +6,7 @@
 //! process that is measured, and its own size is the least that can be measured.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -48,11 +48,7 @@ impl Process {
 
     /// Runs it once.
     pub(super) fn run(&self) -> Result<Sample> {
-        let launcher = std::env::current_exe().context("cannot find this program to start it")?;
-        self.run_by(&launcher)
-    }
-
-    fn run_by(&self, launcher: &Path) -> Result<Sample> {
+        let launcher = own_program()?;
         let said = sh::cmd(launcher).arg(LAUNCHER_VERB).args(&self.line).read_quietly()?;
         Sample::parse(&said).with_context(|| format!("the launcher wrote `{}`", said.trim()))
     }
@@ -70,6 +66,15 @@ impl Sample {
             peak_kib: numbers[2],
         })
     }
+}
+
+/// This program, even if a build put another in its place since it was started.
+fn own_program() -> Result<PathBuf> {
+    let own = Path::new("/proc/self/exe");
+    if own.exists() {
+        return Ok(own.to_path_buf());
+    }
+    std::env::current_exe().context("cannot find this program to start it")
 }
 
 /// Runs a process `runs` times, after once that does not count.

@@ -1,5 +1,12 @@
-//! Black-box runs of the `xtask` binary. They start nothing but the launcher of the benches and
-//! the help: everything else works on the whole repository.
+//! Black-box runs of the `xtask` binary: the launcher of the benches on real processes, the verbs
+//! on a small repository with stand-ins for every program. They never touch this repository.
+
+#[cfg(unix)]
+mod ci;
+#[cfg(unix)]
+mod repo;
+#[cfg(unix)]
+mod web;
 
 use std::process::{Command, Output};
 
