@@ -19,8 +19,9 @@ pub struct Crash {
     pub said: String,
 }
 
-/// Runs a target on each input of its corpus, then on changed ones as long as `go_on` says so
-/// (it is asked with the number of inputs so far). Gives how many inputs it ran.
+/// Runs a target on each input of its corpus, then on changed ones, as long as `go_on` says so:
+/// it is asked before each, with the number of inputs so far and the one that comes. Gives how
+/// many inputs it ran.
 ///
 /// # Errors
 /// The first crash, or the first input that took more than two seconds.
@@ -28,16 +29,16 @@ pub fn hunt(
     target: &Target,
     corpus: &[Vec<u8>],
     seed: u64,
-    mut go_on: impl FnMut(u64) -> bool,
+    mut go_on: impl FnMut(u64, &[u8]) -> bool,
 ) -> Result<u64, Crash> {
-    let mut runs = 0;
-    for input in corpus {
-        run_one(target, input)?;
-        runs += 1;
-    }
     let mut mutator = Mutator::new(seed);
-    while go_on(runs) {
-        run_one(target, &mutator.input(corpus))?;
+    let changed = std::iter::repeat_with(|| mutator.input(corpus));
+    let mut runs = 0;
+    for input in corpus.iter().cloned().chain(changed) {
+        if !go_on(runs, &input) {
+            break;
+        }
+        run_one(target, &input)?;
         runs += 1;
     }
     Ok(runs)
@@ -67,16 +68,17 @@ mod tests {
 
     #[test]
     fn crash_is_found_in_the_corpus_and_by_change() {
-        let crash = hunt(&PICKY, &[b"ok".to_vec(), b"x".to_vec()], 1, |_| false).unwrap_err();
+        let crash =
+            hunt(&PICKY, &[b"ok".to_vec(), b"x".to_vec()], 1, |runs, _| runs < 2).unwrap_err();
         assert_eq!(crash.input, b"x");
         assert!(crash.said.contains("assertion failed"), "{}", crash.said);
-        let crash = hunt(&PICKY, &[b"ok".to_vec()], 1, |runs| runs < 100_000).unwrap_err();
+        let crash = hunt(&PICKY, &[b"ok".to_vec()], 1, |runs, _| runs < 100_000).unwrap_err();
         assert!(crash.input.contains(&b'x'));
     }
 
     #[test]
     fn runs_are_counted_and_end_when_told() {
         let calm = Target { name: "calm", run: |_| {} };
-        assert_eq!(hunt(&calm, &[Vec::new()], 1, |runs| runs < 10).unwrap(), 10);
+        assert_eq!(hunt(&calm, &[Vec::new()], 1, |runs, _| runs < 10).unwrap(), 10);
     }
 }

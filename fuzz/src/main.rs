@@ -3,10 +3,12 @@
 #![expect(clippy::print_stdout, reason = "a command-line tool talks to its user")]
 
 use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use ostler_fuzz::{TARGETS, corpus, hunt, save_crash, target};
+use ostler_fuzz::{Crash, TARGETS, Target, corpus, hunt, save_crash, target};
 
 /// How to call it.
 const USAGE: &str = "usage: ostler-fuzz TARGET [--seconds N] [--seed N], or ostler-fuzz --list";
@@ -22,6 +24,9 @@ fn main() -> Result<ExitCode> {
     let request = parse(&args)?;
     run(&request)
 }
+
+/// How long one input may keep the target busy before the run is given up.
+const HANG: Duration = Duration::from_secs(10);
 
 /// What to run.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,8 +56,7 @@ fn run(request: &Request) -> Result<ExitCode> {
     let Some(target) = target(&request.target) else {
         bail!("there is no target `{}`; `--list` shows them", request.target);
     };
-    let end = Instant::now() + Duration::from_secs(request.seconds);
-    match hunt(target, &corpus(target)?, request.seed, |_| Instant::now() < end) {
+    match hunt_watched(*target, request, HANG)? {
         Ok(runs) => {
             println!("{}: {runs} inputs from seed {}, no crash", target.name, request.seed);
             Ok(ExitCode::SUCCESS)
@@ -63,6 +67,50 @@ fn run(request: &Request) -> Result<ExitCode> {
             println!("input: {:?}", String::from_utf8_lossy(&crash.input));
             println!("saved to {}; once mended, move it to the corpus", path.display());
             Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Hunts on a thread of its own, so that an input on which the target never ends is found too.
+/// That thread cannot be stopped; it ends with the process.
+fn hunt_watched(
+    target: Target,
+    request: &Request,
+    patience: Duration,
+) -> Result<Result<u64, Crash>> {
+    let corpus = corpus(&target)?;
+    let seed = request.seed;
+    let end = Instant::now() + Duration::from_secs(request.seconds);
+    let current = Arc::new(Mutex::new((0, Vec::new())));
+    let seen = Arc::clone(&current);
+    // One result, ever.
+    let (send, done) = sync_channel(1);
+    let hunter = std::thread::spawn(move || {
+        let note = |runs: u64, input: &[u8]| {
+            let mut current = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            current.0 = runs;
+            input.clone_into(&mut current.1);
+            Instant::now() < end
+        };
+        // Nobody listens any more once a hang was found.
+        drop(send.send(hunt(&target, &corpus, seed, note)));
+    });
+    let mut before = None;
+    loop {
+        match done.recv_timeout(patience) {
+            Ok(result) => {
+                drop(hunter.join());
+                return Ok(result);
+            }
+            Err(RecvTimeoutError::Disconnected) => bail!("the hunt ended without a result"),
+            Err(RecvTimeoutError::Timeout) => {
+                let (runs, input) = current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if before == Some(runs) {
+                    let said = format!("it did not end within {} s", patience.as_secs_f64());
+                    return Ok(Err(Crash { input, said }));
+                }
+                before = Some(runs);
+            }
         }
     }
 }
@@ -90,5 +138,27 @@ mod tests {
         let request = Request { target: "none".to_owned(), seconds: 0, seed: 1 };
         let error = run(&request).unwrap_err().to_string();
         assert_eq!(error, "there is no target `none`; `--list` shows them");
+    }
+
+    #[test]
+    fn input_on_which_the_target_never_ends_is_found() {
+        let target = Target {
+            name: "bound_middle",
+            run: |_| loop {
+                std::thread::park();
+            },
+        };
+        let request = Request { target: target.name.to_owned(), seconds: 60, seed: 1 };
+        let patience = Duration::from_millis(20);
+        let crash = hunt_watched(target, &request, patience).unwrap().unwrap_err();
+        assert_eq!(crash.said, "it did not end within 0.02 s");
+        assert_eq!(crash.input, corpus(&target).unwrap()[0]);
+    }
+
+    #[test]
+    fn watched_hunt_counts_its_inputs() {
+        let request = Request { target: "bound_middle".to_owned(), seconds: 0, seed: 1 };
+        let result = hunt_watched(TARGETS[0], &request, Duration::from_secs(60)).unwrap();
+        assert_eq!(result.unwrap(), 0);
     }
 }

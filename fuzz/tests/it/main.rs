@@ -12,7 +12,7 @@ fn every_target_holds_on_its_corpus_and_a_sample() {
     for target in TARGETS {
         let corpus = corpus(target).unwrap();
         assert!(!corpus.is_empty(), "`{}` has an empty corpus", target.name);
-        if let Err(crash) = hunt(target, &corpus, SEED, |runs| runs < SAMPLE) {
+        if let Err(crash) = hunt(target, &corpus, SEED, |runs, _| runs < SAMPLE) {
             panic!("`{}` on {:?}: {}", target.name, crash.input, crash.said);
         }
     }
