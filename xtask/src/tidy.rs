@@ -56,7 +56,7 @@ fn read() -> Result<Tree> {
     let files = workspace::source_files(&workspace::root())?;
     let ours = workspace::metadata(&["--no-deps"])?;
     // The whole graph wants the manifests of crates for other systems too, which a build here
-    // does not bring; those are checked when they are at hand or can be had.
+    // does not bring: their licences are left to `cargo deny`, their names are in the lock file.
     let host = licences::host_filter()?;
     let all = workspace::metadata(&["--locked", "--filter-platform", &host])?;
     Ok(Tree { files, ours, all })
