@@ -104,7 +104,9 @@ pub fn typescript() -> String {
         "// Generated from the Rust protocol types by `cargo xtask codegen`; never edit.\n\n\
          export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]?: JsonValue } | null;\n\n",
     );
-    for declaration in declarations.values() {
+    // ts-rs names `serde_json::Value` like our own declaration above; only that one stays.
+    let named_twice = |text: &String| text.contains("export type JsonValue ");
+    for declaration in declarations.values().filter(|text| !named_twice(text)) {
         text.push_str(declaration);
         text.push_str("\n\n");
     }

@@ -1227,10 +1227,6 @@ model?: string | null,
  */
 usage?: Usage | null, };
 
-export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
-
-export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
-
 /** Every method: its params and its result. */
 export type Methods = {
   /** The tools that a session offers, with their parameters as JSON Schema. */
