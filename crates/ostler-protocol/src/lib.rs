@@ -16,7 +16,7 @@ pub mod params;
 pub mod session;
 
 pub use access::Access;
-pub use conversation::{Block, Message, Role, ToolResultContent, Usage};
+pub use conversation::{Block, MediaSource, Message, Role, ToolResultContent, Usage};
 pub use diff::{DiffHunk, DiffLine, DiffOp, FileDiff, FileStatus};
 pub use error::{ErrorKind, RpcError};
 pub use event::{Event, EventKind};

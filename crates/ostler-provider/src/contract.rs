@@ -219,6 +219,19 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// The reason of this Messages API name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        match name {
+            "end_turn" => Self::EndTurn,
+            "tool_use" => Self::ToolUse,
+            "max_tokens" => Self::MaxTokens,
+            "stop_sequence" => Self::StopSequence,
+            "refusal" => Self::Refusal,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
     /// The Messages API name.
     #[must_use]
     pub fn name(&self) -> &str {
