@@ -122,7 +122,7 @@ fn attempt(script: &Script, request: &ModelRequest, idle: Duration) -> ModelStre
         }
         loop {
             let beat = beats.next()?;
-            let silent = idle.is_zero().then_some(beat.delay).unwrap_or(beat.delay.min(idle));
+            let silent = if idle.is_zero() { beat.delay } else { beat.delay.min(idle) };
             if !silent.is_zero() {
                 tokio::time::sleep(silent).await;
             }

@@ -1,1 +1,8 @@
-//! ostler-test
+//! What tests of every crate share: a loopback model server, folders to throw away and a
+//! small language for project files. Nothing that ships depends on it.
+
+mod model_server;
+mod temp_home;
+
+pub use model_server::{ModelServer, Recorded, Wire};
+pub use temp_home::{TempHome, files_of};
