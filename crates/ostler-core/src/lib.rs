@@ -1,1 +1,21 @@
-//! ostler-core
+//! The agent: turn machine, context building, and the task that drives a session.
+//!
+//! Acts only through provider, tool, store and the [`Gate`]; does no file, network or
+//! process I/O of its own.
+
+pub mod context;
+pub mod event;
+pub mod failpoint;
+pub mod mend;
+pub mod session;
+pub mod turn;
+
+pub use event::{AskedEvent, Denial, RunEnd, RunReason, SessionEvent};
+pub use session::{
+    Command, Gate, GateCall, ModelChoice, Place, PromptReply, SessionConfig, SessionHandle,
+    SessionParts, SessionSnapshot, Sink, spawn,
+};
+pub use turn::{
+    Answer, AnswerSource, DeniedBy, Effect, Input, Policy, Prompt, Question, Ruling, ToolCall,
+    ToolOutcome, Turn, step,
+};

@@ -82,12 +82,16 @@ pub trait Tool: Send + Sync + 'static {
 
     /// What the call would change, shown before it is allowed. Reads only.
     fn preview(&self, args: Self::Args, cx: ToolCx) -> impl Future<Output = Vec<FileDiff>> + Send {
-        let _ = (args, cx);
+        drop((args, cx));
         async { Vec::new() }
     }
 
     /// Does it. Must end within a second after `cx.cancel` was cancelled.
-    fn run(&self, args: Self::Args, cx: ToolCx) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+    fn run(
+        &self,
+        args: Self::Args,
+        cx: ToolCx,
+    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
 /// A tool, as the agent runs it: arguments are JSON.
@@ -108,7 +112,11 @@ pub trait AnyTool: Send + Sync + std::fmt::Debug {
     /// One short line for a person; the tool's name if the arguments do not fit.
     fn title(&self, args: &Map<String, Value>) -> String;
     /// What the call would change; empty if that cannot be said.
-    fn preview(self: Arc<Self>, args: Map<String, Value>, cx: ToolCx) -> BoxFuture<'static, Vec<FileDiff>>;
+    fn preview(
+        self: Arc<Self>,
+        args: Map<String, Value>,
+        cx: ToolCx,
+    ) -> BoxFuture<'static, Vec<FileDiff>>;
     /// Does it.
     fn run(
         self: Arc<Self>,
@@ -143,9 +151,13 @@ impl<T: Tool> std::fmt::Debug for Erased<T> {
 
 /// Reads typed arguments; `null` counts as absent, as models often send it.
 fn decode<T: Tool>(args: &Map<String, Value>) -> Result<T::Args, ToolError> {
-    let args: Map<String, Value> =
-        args.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone())).collect();
-    T::Args::deserialize(Value::Object(args)).map_err(|error| ToolError::Invalid(format!("{}: {error}", T::NAME)))
+    let args: Map<String, Value> = args
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    T::Args::deserialize(Value::Object(args))
+        .map_err(|error| ToolError::Invalid(format!("{}: {error}", T::NAME)))
 }
 
 impl<T: Tool> AnyTool for Erased<T> {
@@ -173,7 +185,11 @@ impl<T: Tool> AnyTool for Erased<T> {
         decode::<T>(args).map_or_else(|_| T::NAME.to_owned(), |args| self.tool.title(&args))
     }
 
-    fn preview(self: Arc<Self>, args: Map<String, Value>, cx: ToolCx) -> BoxFuture<'static, Vec<FileDiff>> {
+    fn preview(
+        self: Arc<Self>,
+        args: Map<String, Value>,
+        cx: ToolCx,
+    ) -> BoxFuture<'static, Vec<FileDiff>> {
         Box::pin(async move {
             match decode::<T>(&args) {
                 Ok(args) => self.tool.preview(args, cx).await,

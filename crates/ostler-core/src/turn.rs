@@ -1,0 +1,532 @@
+//! The turn machine: `step(turn, input) -> effects`, synchronous and pure.
+//!
+//! No I/O, no clock, no locks: every interleaving can be replayed or generated. Effects
+//! are done in order; an `Append` is in the log before the `Emit` after it is seen.
+//!
+//! | state \ input | Prompt | Interrupt | Model | Judged, Answered, ToolDone |
+//! |---|---|---|---|---|
+//! | Idle | start a run: Sampling | - | late: ignored | late: ignored |
+//! | Sampling | wait in the queue | close what is open: Idle | grow; at its end Working or Idle | late: ignored |
+//! | Working | wait in the queue | close what does not run: Stopping, or Idle | late: ignored | settle in call order; at the end Sampling or Idle |
+//! | Stopping | wait in the queue | - | late: ignored | ToolDone settles; at the last Idle |
+//!
+//! Idle with a waiting message goes on to Sampling at once.
+
+mod batch;
+mod sampling;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use ostler_protocol::{Block, MessageId, Mode, RunId, Usage, conversation::ToolResultContent};
+use ostler_provider::{Failure, ModelEvent};
+use ostler_stdx::IdGen;
+use ostler_store::record::{AssistantEntry, Own, QueuedPrompt, Record, UserEntry};
+
+use crate::{
+    event::{Denial, RunEnd, RunReason, SessionEvent},
+    mend,
+};
+use batch::Batch;
+use sampling::Sampling;
+pub use types::{
+    Answer, AnswerSource, DeniedBy, Effect, Input, JournalPlace, Policy, Prompt, Question, Ruling,
+    ToolCall, ToolOutcome,
+};
+
+/// The state of a session's turn machine.
+#[derive(Debug)]
+pub struct Turn {
+    state: State,
+    ids: IdGen,
+    policy: Policy,
+    mode: Mode,
+    queue: VecDeque<QueuedPrompt>,
+    /// Written with the first prompt of a new session.
+    opening: Vec<Record>,
+    run: Option<Run>,
+    /// Names the newest model call; events of older ones are late.
+    model_call: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle,
+    Sampling(Sampling),
+    Working(Batch),
+    /// Interrupted, and calls still run.
+    Stopping(Batch),
+}
+
+/// What is known of the run that goes on.
+#[derive(Debug)]
+struct Run {
+    id: RunId,
+    prompts: Vec<MessageId>,
+    queued_ids: Vec<String>,
+    origin: Option<serde_json::Value>,
+    responses: u32,
+    user_messages: u32,
+    usage: Usage,
+    context_tokens: u64,
+    model: String,
+    last_text: String,
+    last_message: MessageId,
+    stop_reason: Option<String>,
+    denials: Vec<Denial>,
+}
+
+impl Turn {
+    /// An idle machine. `opening` is written with the first prompt.
+    #[must_use]
+    pub fn new(
+        ids: IdGen,
+        policy: Policy,
+        mode: Mode,
+        opening: Vec<Record>,
+        queue: Vec<QueuedPrompt>,
+    ) -> Self {
+        Self {
+            state: State::Idle,
+            ids,
+            policy,
+            mode,
+            queue: queue.into(),
+            opening,
+            run: None,
+            model_call: 0,
+        }
+    }
+
+    /// Whether nothing goes on and nothing waits.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, State::Idle)
+    }
+
+    /// The mode in force.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The waiting messages.
+    pub fn queue(&self) -> impl Iterator<Item = &QueuedPrompt> {
+        self.queue.iter()
+    }
+
+    /// The run that goes on.
+    #[must_use]
+    pub fn run_id(&self) -> Option<&RunId> {
+        self.run.as_ref().map(|run| &run.id)
+    }
+
+    /// The requests that wait for the person: request, call and question.
+    #[must_use]
+    pub fn open_requests(&self) -> Vec<crate::event::AskedEvent> {
+        match &self.state {
+            State::Working(batch) => batch.open_requests(self.mode),
+            State::Idle | State::Sampling(_) | State::Stopping(_) => Vec::new(),
+        }
+    }
+
+    /// The block that is being written: place of the next delta, and the text so far.
+    #[must_use]
+    pub fn open_block(&self) -> Option<(MessageId, u32, u32, bool, String)> {
+        match &self.state {
+            State::Sampling(sampling) => sampling.open_block(),
+            State::Idle | State::Working(_) | State::Stopping(_) => None,
+        }
+    }
+
+    /// Waiting messages stay where they are: the session is about to end, and they are in
+    /// the log.
+    pub fn hold_queue(&mut self) {
+        self.queue.clear();
+    }
+
+    /// Changes the limits of the runs to come.
+    pub fn set_max_responses(&mut self, max: Option<u32>) {
+        self.policy.max_responses = max;
+    }
+}
+
+/// Takes one input and says what to do, in order.
+pub fn step(turn: &mut Turn, input: Input) -> Vec<Effect> {
+    let mut out = Vec::new();
+    match input {
+        Input::Prompt(prompt) => turn.on_prompt(prompt, &mut out),
+        Input::Interrupt => turn.on_interrupt(&mut out),
+        Input::Model { call, event } => {
+            if call == turn.model_call {
+                turn.on_model(event, &mut out);
+            }
+        }
+        Input::Judged { call_id, ruling } => turn.on_judged(&call_id, ruling, &mut out),
+        Input::Answered { request_id, answer } => turn.on_answered(&request_id, answer, &mut out),
+        Input::ToolDone { call_id, outcome, ms } => {
+            turn.on_tool_done(&call_id, outcome, ms, &mut out)
+        }
+        Input::Dequeue { id } => turn.on_dequeue(&id, &mut out),
+        Input::ClearQueue => turn.on_clear_queue(&mut out),
+        Input::SetMode(mode) => turn.on_set_mode(mode, &mut out),
+        Input::SetModel { provider, model } => turn.on_set_model(provider, model, &mut out),
+        Input::SetTitle(title) => {
+            out.push(Effect::Append(vec![Record::CustomTitle(title.clone())]));
+            out.push(Effect::Emit(SessionEvent::Titled(title)));
+        }
+        Input::StorageFailed { message } => turn.on_storage_failed(message, &mut out),
+    }
+    out
+}
+
+impl Turn {
+    fn on_prompt(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
+        if self.is_idle() {
+            self.start_run(vec![prompt], Vec::new(), out);
+            return;
+        }
+        let item = prompt.into_queued(&mut self.ids);
+        let (id, content) = (item.id.clone(), item.content.text());
+        self.queue.push_back(item);
+        out.push(Effect::Append(vec![self.queue_record()]));
+        out.push(Effect::Emit(SessionEvent::Queued { id, content }));
+    }
+
+    fn queue_record(&self) -> Record {
+        Record::Own(Own::Queue { items: self.queue.iter().cloned().collect() })
+    }
+
+    fn on_dequeue(&mut self, id: &str, out: &mut Vec<Effect>) {
+        let before = self.queue.len();
+        self.queue.retain(|item| item.id != id);
+        if self.queue.len() < before {
+            out.push(Effect::Append(vec![self.queue_record()]));
+            out.push(Effect::Emit(SessionEvent::Dequeued { id: id.to_owned() }));
+        }
+    }
+
+    fn on_clear_queue(&mut self, out: &mut Vec<Effect>) {
+        let ids: Vec<_> = self.queue.drain(..).map(|item| item.id).collect();
+        if !ids.is_empty() {
+            out.push(Effect::Append(vec![self.queue_record()]));
+            out.extend(ids.into_iter().map(|id| Effect::Emit(SessionEvent::Dequeued { id })));
+        }
+    }
+
+    fn on_set_mode(&mut self, mode: Mode, out: &mut Vec<Effect>) {
+        if self.mode != mode {
+            self.mode = mode;
+            out.push(Effect::Append(vec![Record::PermissionMode(mode)]));
+            out.push(Effect::Emit(SessionEvent::ModeChanged(mode)));
+        }
+    }
+
+    fn on_set_model(&mut self, provider: String, model: String, out: &mut Vec<Effect>) {
+        let pinned = Own::Pinned { provider: provider.clone(), model: model.clone() };
+        out.push(Effect::Append(vec![Record::Own(pinned)]));
+        out.push(Effect::Emit(SessionEvent::ModelChanged { provider, model }));
+    }
+
+    /// Starts a run for one prompt, or for waiting ones that are merged.
+    fn start_run(&mut self, prompts: Vec<Prompt>, queued_ids: Vec<String>, out: &mut Vec<Effect>) {
+        let run_id = RunId(self.ids.uuid());
+        let mut records = Vec::new();
+        let mut events = vec![SessionEvent::RunStarted {
+            run_id: run_id.clone(),
+            queued_ids: queued_ids.clone(),
+        }];
+        let mut ids = Vec::new();
+        let origin = prompts.first().and_then(|prompt| prompt.origin.clone());
+        let last_prompt = prompts.last().map(|prompt| prompt.content.text()).unwrap_or_default();
+        for (at, prompt) in prompts.into_iter().enumerate() {
+            let (entry, event) = self.user_entry(prompt, queued_ids.get(at).cloned());
+            ids.push(MessageId(entry.uuid.clone()));
+            records.push(Record::User(entry));
+            events.push(event);
+            records.append(&mut self.opening);
+        }
+        let first = ids.first().cloned().unwrap_or_else(|| MessageId(String::new()));
+        records.push(Record::Own(Own::RunStarted {
+            run_id: run_id.0.clone(),
+            prompt: first.0.clone(),
+        }));
+        records.push(Record::LastPrompt(last_prompt));
+        if !queued_ids.is_empty() {
+            records.push(self.queue_record());
+        }
+        self.run = Some(Run {
+            id: run_id,
+            user_messages: u32::try_from(ids.len()).unwrap_or(u32::MAX),
+            prompts: ids,
+            queued_ids,
+            origin,
+            responses: 0,
+            usage: Usage::default(),
+            context_tokens: 0,
+            model: String::new(),
+            last_text: String::new(),
+            last_message: first,
+            stop_reason: None,
+            denials: Vec::new(),
+        });
+        out.push(Effect::Append(records));
+        out.extend(events.into_iter().map(Effect::Emit));
+        self.call_model(out);
+    }
+
+    fn user_entry(
+        &mut self,
+        prompt: Prompt,
+        queued_id: Option<String>,
+    ) -> (UserEntry, SessionEvent) {
+        let uuid = prompt.uuid.unwrap_or_else(|| self.ids.uuid());
+        let event = SessionEvent::UserMessage {
+            message_id: MessageId(uuid.clone()),
+            content: prompt.content.clone(),
+            client_id: prompt.client_id,
+            queued_id,
+            origin: prompt.origin.clone(),
+            synthetic: false,
+        };
+        let entry = UserEntry {
+            uuid,
+            content: prompt.content,
+            tool_use_result: None,
+            is_meta: false,
+            origin: prompt.origin,
+        };
+        (entry, event)
+    }
+
+    /// Asks the model, unless the run has used up its answers.
+    fn call_model(&mut self, out: &mut Vec<Effect>) {
+        let spent = self.run.as_ref().map_or(0, |run| run.responses);
+        if self.policy.max_responses.is_some_and(|max| spent >= max) {
+            self.end_run(RunReason::Turns, None, Vec::new(), out);
+            return;
+        }
+        self.model_call += 1;
+        self.state = State::Sampling(Sampling::new(MessageId(self.ids.uuid())));
+        out.push(Effect::CallModel { call: self.model_call });
+    }
+
+    /// Ends the run: `records` and the end go out in one write, then the disk is waited for.
+    fn end_run(
+        &mut self,
+        reason: RunReason,
+        failure: Option<Failure>,
+        mut records: Vec<Record>,
+        out: &mut Vec<Effect>,
+    ) {
+        self.state = State::Idle;
+        let Some(run) = self.run.take() else { return };
+        records.push(Record::Own(Own::RunEnded {
+            run_id: run.id.0.clone(),
+            reason: reason.name().to_owned(),
+            message: failure.as_ref().map(|failure| failure.message.clone()),
+            ms: 0,
+            usage: run.usage,
+        }));
+        out.push(Effect::Append(records));
+        out.push(Effect::Sync);
+        out.push(Effect::Emit(SessionEvent::RunEnded(Box::new(RunEnd {
+            run_id: run.id,
+            reason,
+            failure,
+            text: run.last_text,
+            message_id: run.last_message,
+            model: run.model,
+            stop_reason: run.stop_reason,
+            ms: 0,
+            responses: run.responses,
+            user_messages: run.user_messages,
+            usage: run.usage,
+            context_tokens: run.context_tokens,
+            denials: run.denials,
+            queued_ids: run.queued_ids,
+            prompt_ids: run.prompts,
+            origin: run.origin,
+        }))));
+        self.start_waiting(out);
+    }
+
+    /// Takes up what waits: one message, or all of them merged, as the policy says.
+    fn start_waiting(&mut self, out: &mut Vec<Effect>) {
+        let take =
+            if self.policy.join_waiting { self.queue.len() } else { self.queue.len().min(1) };
+        let items: Vec<_> = self.queue.drain(..take).collect();
+        if items.is_empty() {
+            return;
+        }
+        let ids = items.iter().map(|item| item.id.clone()).collect();
+        self.start_run(items.into_iter().map(Prompt::from_queued).collect(), ids, out);
+    }
+
+    /// Waiting messages join the running turn beside the tool results.
+    fn join_waiting(&mut self, out: &mut Vec<Effect>) {
+        if !self.policy.join_waiting || self.queue.is_empty() {
+            return;
+        }
+        let items: Vec<_> = self.queue.drain(..).collect();
+        let mut records = Vec::new();
+        let mut events = Vec::new();
+        for item in items {
+            let id = item.id.clone();
+            let (entry, event) = self.user_entry(Prompt::from_queued(item), Some(id));
+            if let Some(run) = &mut self.run {
+                run.user_messages += 1;
+                run.prompts.push(MessageId(entry.uuid.clone()));
+            }
+            records.push(Record::User(entry));
+            events.push(Effect::Emit(event));
+        }
+        records.push(self.queue_record());
+        out.push(Effect::Append(records));
+        out.extend(events);
+    }
+
+    fn on_interrupt(&mut self, out: &mut Vec<Effect>) {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => {}
+            State::Sampling(sampling) => {
+                self.model_call += 1;
+                out.push(Effect::StopModel);
+                self.stop_sampling(sampling, out);
+            }
+            State::Working(mut batch) => {
+                batch.withdraw_requests("interrupted", out);
+                if batch.any_running() {
+                    out.push(Effect::CancelTools);
+                    self.state = State::Stopping(batch);
+                } else {
+                    self.stop_batch(batch, out);
+                }
+            }
+            State::Stopping(batch) => self.state = State::Stopping(batch),
+        }
+    }
+
+    /// The note in the person's place, as record and event.
+    fn interruption_note(&mut self, in_tools: bool) -> (Record, Effect) {
+        let note = mend::interruption_note(self.ids.uuid(), in_tools);
+        if let Some(run) = &mut self.run {
+            run.user_messages += 1;
+        }
+        let event = SessionEvent::UserMessage {
+            message_id: MessageId(note.uuid.clone()),
+            content: note.content.clone(),
+            client_id: None,
+            queued_id: None,
+            origin: None,
+            synthetic: true,
+        };
+        (Record::User(note), Effect::Emit(event))
+    }
+
+    /// Nothing more may be shown: the log cannot be written. Waiting messages stay.
+    fn on_storage_failed(&mut self, message: String, out: &mut Vec<Effect>) {
+        let was = std::mem::replace(&mut self.state, State::Idle);
+        match was {
+            State::Idle => return,
+            State::Sampling(_) => out.push(Effect::StopModel),
+            State::Working(_) | State::Stopping(_) => out.push(Effect::CancelTools),
+        }
+        self.model_call += 1;
+        let Some(run) = self.run.take() else { return };
+        let failure = Failure {
+            kind: ostler_protocol::ErrorKind::Storage,
+            message,
+            hint: Some(
+                "free some disk space, then send again; what was shown before is kept".to_owned(),
+            ),
+            status: None,
+            retry_after_ms: None,
+        };
+        out.push(Effect::Emit(SessionEvent::RunFailed {
+            failure: failure.clone(),
+            uuid: String::new(),
+        }));
+        out.push(Effect::Emit(SessionEvent::RunEnded(Box::new(RunEnd {
+            run_id: run.id,
+            reason: RunReason::Failed,
+            failure: Some(failure),
+            text: run.last_text,
+            message_id: run.last_message,
+            model: run.model,
+            stop_reason: run.stop_reason,
+            ms: 0,
+            responses: run.responses,
+            user_messages: run.user_messages,
+            usage: run.usage,
+            context_tokens: run.context_tokens,
+            denials: run.denials,
+            queued_ids: run.queued_ids,
+            prompt_ids: run.prompts,
+            origin: run.origin,
+        }))));
+    }
+
+    /// Our own words about a failure, kept in the log and never sent to a model.
+    fn failure_entry(&mut self, failure: &Failure) -> AssistantEntry {
+        AssistantEntry {
+            uuid: self.ids.uuid(),
+            message_id: self.ids.uuid(),
+            model: "<synthetic>".to_owned(),
+            block: Block::text(failure_text(failure)),
+            stop_reason: Some("stop_sequence".to_owned()),
+            usage: Some(Usage::default()),
+            request_id: None,
+            api_error: Some(failure.kind.name()),
+            interrupted: false,
+        }
+    }
+
+    fn on_model(&mut self, event: ModelEvent, out: &mut Vec<Effect>) {
+        if let State::Sampling(sampling) = std::mem::replace(&mut self.state, State::Idle) {
+            self.sample(sampling, event, out);
+        }
+    }
+}
+
+/// The line that a person reads about a failure.
+fn failure_text(failure: &Failure) -> String {
+    match failure.status {
+        Some(status) => format!("API Error: {status} {}", failure.message),
+        None => format!("API Error: {}", failure.message),
+    }
+}
+
+impl Prompt {
+    fn into_queued(self, ids: &mut IdGen) -> QueuedPrompt {
+        QueuedPrompt {
+            id: self.uuid.unwrap_or_else(|| ids.uuid()),
+            content: self.content,
+            queued_at: self.at_ms,
+            client_id: self.client_id,
+            origin: self.origin,
+        }
+    }
+
+    fn from_queued(item: QueuedPrompt) -> Self {
+        Self {
+            uuid: Some(item.id),
+            content: item.content,
+            at_ms: item.queued_at,
+            client_id: item.client_id,
+            origin: item.origin,
+        }
+    }
+}
+
+/// A tool result's content as an entry holds it.
+fn result_content(call_id: &str, content: ToolResultContent, ok: bool) -> ToolResultContent {
+    ToolResultContent::Blocks(vec![Block::ToolResult {
+        tool_use_id: call_id.to_owned(),
+        content,
+        is_error: Some(!ok),
+    }])
+}

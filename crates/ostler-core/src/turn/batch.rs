@@ -1,0 +1,431 @@
+//! The machine while the calls of one answer are judged, asked about and run.
+//!
+//! Consecutive readers go together, any other call alone; results are settled in call
+//! order, whatever order they come in.
+
+use std::collections::BTreeSet;
+
+use ostler_protocol::{Mode, RequestId, ToolCallId, conversation::ToolResultContent};
+use ostler_store::record::{Own, Record, UserEntry};
+use serde_json::Value;
+
+use super::{
+    Answer, AnswerSource, DeniedBy, Effect, Question, Ruling, State, ToolCall, ToolOutcome, Turn,
+    result_content,
+};
+use crate::{
+    event::{AskedEvent, Denial, RunReason, SessionEvent, ToolDone},
+    mend,
+};
+
+/// The calls of one answer.
+#[derive(Debug)]
+pub(super) struct Batch {
+    calls: Vec<Call>,
+    /// Calls before this one are in the log.
+    settled: usize,
+    /// A denial asked to stop the run.
+    stop: bool,
+}
+
+#[derive(Debug)]
+struct Call {
+    call: ToolCall,
+    reader: bool,
+    title: String,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Waiting,
+    Judging,
+    Asking { request_id: RequestId, question: Box<Question> },
+    Running,
+    Done { outcome: ToolOutcome, ms: Option<u64>, denied_by: Option<DeniedBy> },
+}
+
+impl Batch {
+    pub(super) fn new(calls: Vec<ToolCall>, readers: &BTreeSet<String>) -> Self {
+        let calls = calls
+            .into_iter()
+            .map(|call| Call {
+                reader: readers.contains(&call.name.to_ascii_lowercase()),
+                title: call.name.clone(),
+                call,
+                phase: Phase::Waiting,
+            })
+            .collect();
+        Self { calls, settled: 0, stop: false }
+    }
+
+    pub(super) fn any_running(&self) -> bool {
+        self.calls.iter().any(|call| matches!(call.phase, Phase::Running))
+    }
+
+    fn find(&mut self, id: &ToolCallId) -> Option<&mut Call> {
+        // A vendor may repeat an id; the first call that is not done is meant.
+        let at = self
+            .calls
+            .iter()
+            .position(|call| call.call.id == *id && !matches!(call.phase, Phase::Done { .. }))?;
+        self.calls.get_mut(at)
+    }
+
+    fn find_request(&mut self, id: &RequestId) -> Option<&mut Call> {
+        self.calls.iter_mut().find(
+            |call| matches!(&call.phase, Phase::Asking { request_id, .. } if request_id == id),
+        )
+    }
+
+    pub(super) fn open_requests(&self, mode: Mode) -> Vec<AskedEvent> {
+        self.calls.iter().filter_map(|call| call.asked(mode)).collect()
+    }
+
+    /// Requests that nobody needs to answer any more.
+    pub(super) fn withdraw_requests(&mut self, reason: &str, out: &mut Vec<Effect>) {
+        for call in &mut self.calls {
+            let Phase::Asking { request_id, .. } = &call.phase else { continue };
+            out.push(Effect::Append(vec![Record::Own(Own::Answered {
+                request_id: request_id.0.clone(),
+                decision: "withdrawn".to_owned(),
+                reason: Some(reason.to_owned()),
+            })]));
+            out.push(Effect::Emit(SessionEvent::Withdrawn {
+                request_id: request_id.clone(),
+                reason: reason.to_owned(),
+            }));
+            call.phase = Phase::Waiting;
+        }
+    }
+
+    /// Starts to judge the next group if the one before is settled.
+    fn next_group(&mut self, out: &mut Vec<Effect>) {
+        if self.calls[..self.settled].len() < self.calls.len() && self.group_is_open() {
+            return;
+        }
+        let first = self.settled;
+        let mut end = first;
+        while self.calls.get(end).is_some_and(|call| end == first || call.reader) {
+            let alone = !self.calls[end].reader;
+            end += 1;
+            if alone {
+                break;
+            }
+        }
+        for call in &mut self.calls[first..end] {
+            call.phase = Phase::Judging;
+            out.push(Effect::Judge { call: call.call.clone(), approved: false });
+        }
+    }
+
+    fn group_is_open(&self) -> bool {
+        self.calls[self.settled..].iter().any(|call| !matches!(call.phase, Phase::Waiting))
+    }
+}
+
+impl Call {
+    fn asked(&self, mode: Mode) -> Option<AskedEvent> {
+        let Phase::Asking { request_id, question } = &self.phase else { return None };
+        Some(AskedEvent {
+            request_id: request_id.clone(),
+            tool_call_id: self.call.id.clone(),
+            tool_name: self.call.name.clone(),
+            args: self.call.args.clone(),
+            mode,
+            question: (**question).clone(),
+        })
+    }
+
+    fn refuse(&mut self, message: String, by: DeniedBy) {
+        let outcome = ToolOutcome {
+            structured: Value::String(format!("Error: {message}")),
+            content: ToolResultContent::Text(message),
+            ok: false,
+            interrupted: false,
+            diffs: Vec::new(),
+        };
+        self.phase = Phase::Done { outcome, ms: None, denied_by: Some(by) };
+    }
+}
+
+/// The end of a call that was never run because of an interruption.
+pub(super) fn interrupted_event(call: &ToolCall, uuid: String) -> SessionEvent {
+    SessionEvent::ToolDone(Box::new(ToolDone {
+        tool_call_id: call.id.clone(),
+        message_id: call.message_id.clone(),
+        tool_name: call.name.clone(),
+        args: call.args.clone(),
+        title: call.name.clone(),
+        uuid,
+        content: ToolResultContent::Text(mend::CALL_INTERRUPTED.to_owned()),
+        structured: Value::String(format!("Error: {}", mend::CALL_INTERRUPTED)),
+        ok: false,
+        ms: None,
+        denied_by: Some(DeniedBy::Interrupt),
+        diffs: Vec::new(),
+    }))
+}
+
+impl Turn {
+    /// Goes on with the calls: settles what is done, starts what comes next.
+    pub(super) fn work(&mut self, mut batch: Batch, out: &mut Vec<Effect>) {
+        self.settle(&mut batch, out);
+        if batch.settled < batch.calls.len() {
+            if batch.stop && !batch.any_running() {
+                return self.stop_batch(batch, out);
+            }
+            if !batch.stop {
+                batch.next_group(out);
+            }
+            self.state = State::Working(batch);
+            return;
+        }
+        if batch.stop {
+            return self.end_interrupted(out);
+        }
+        self.join_waiting(out);
+        self.call_model(out);
+    }
+
+    /// Writes and shows results in call order, as far as they are done.
+    fn settle(&mut self, batch: &mut Batch, out: &mut Vec<Effect>) {
+        while let Some(call) = batch.calls.get(batch.settled) {
+            let Phase::Done { outcome, ms, denied_by } = &call.phase else { return };
+            let uuid = self.ids.uuid();
+            if let Some(run) = &mut self.run {
+                run.user_messages += 1;
+                if matches!(denied_by, Some(by) if *by != DeniedBy::Invalid && *by != DeniedBy::Interrupt)
+                {
+                    run.denials.push(Denial {
+                        tool_call_id: call.call.id.clone(),
+                        tool_name: call.call.name.clone(),
+                        args: call.call.args.clone(),
+                    });
+                }
+            }
+            out.push(Effect::Append(vec![
+                Record::User(UserEntry {
+                    uuid: uuid.clone(),
+                    content: result_content(
+                        call.call.id.as_str(),
+                        outcome.content.clone(),
+                        outcome.ok,
+                    ),
+                    tool_use_result: Some(outcome.structured.clone()),
+                    is_meta: false,
+                    origin: None,
+                }),
+                Record::Own(Own::Tool {
+                    tool_use_id: call.call.id.0.clone(),
+                    ms: *ms,
+                    denied_by: denied_by.map(|by| by.name().to_owned()),
+                    diffs: outcome.diffs.clone(),
+                }),
+            ]));
+            out.push(Effect::Emit(SessionEvent::ToolDone(Box::new(ToolDone {
+                tool_call_id: call.call.id.clone(),
+                message_id: call.call.message_id.clone(),
+                tool_name: call.call.name.clone(),
+                args: call.call.args.clone(),
+                title: call.title.clone(),
+                uuid,
+                content: outcome.content.clone(),
+                structured: outcome.structured.clone(),
+                ok: outcome.ok,
+                ms: *ms,
+                denied_by: *denied_by,
+                diffs: outcome.diffs.clone(),
+            }))));
+            batch.settled += 1;
+        }
+    }
+
+    pub(super) fn on_judged(
+        &mut self,
+        call_id: &ToolCallId,
+        ruling: Ruling,
+        out: &mut Vec<Effect>,
+    ) {
+        let State::Working(batch) = &mut self.state else { return };
+        let mode = self.mode;
+        let Some(call) = batch.find(call_id).filter(|call| matches!(call.phase, Phase::Judging))
+        else {
+            return;
+        };
+        match ruling {
+            Ruling::Allow { title } => {
+                call.title = title;
+                call.phase = Phase::Running;
+                out.push(Effect::Emit(SessionEvent::ToolStarted {
+                    tool_call_id: call.call.id.clone(),
+                    message_id: call.call.message_id.clone(),
+                    tool_name: call.call.name.clone(),
+                    args: call.call.args.clone(),
+                    title: call.title.clone(),
+                }));
+                out.push(Effect::RunTool(call.call.clone()));
+            }
+            Ruling::Ask(question) => {
+                call.title.clone_from(&question.title);
+                let request_id = RequestId(self.ids.uuid());
+                out.push(Effect::Append(vec![Record::Own(Own::Asked {
+                    request_id: request_id.0.clone(),
+                    tool_use_id: call.call.id.0.clone(),
+                })]));
+                call.phase = Phase::Asking { request_id, question: Box::new(question) };
+                out.extend(
+                    call.asked(mode)
+                        .map(|asked| Effect::Emit(SessionEvent::Asked(Box::new(asked)))),
+                );
+            }
+            Ruling::Deny { message, by, reason_kind, title } => {
+                call.title = title;
+                call.refuse(message.clone(), by);
+                out.push(Effect::Emit(SessionEvent::Denied {
+                    tool_call_id: call.call.id.clone(),
+                    tool_name: call.call.name.clone(),
+                    by,
+                    reason_kind,
+                    message,
+                }));
+                self.go_on(out);
+            }
+        }
+    }
+
+    pub(super) fn on_answered(
+        &mut self,
+        request_id: &RequestId,
+        answer: Answer,
+        out: &mut Vec<Effect>,
+    ) {
+        let State::Working(batch) = &mut self.state else { return };
+        let Some(call) = batch.find_request(request_id) else { return };
+        let (allowed, decision, edited_rule, reason) = match &answer {
+            Answer::Allow { decision, edited_rule, .. } => {
+                (true, decision.clone(), edited_rule.clone(), None)
+            }
+            Answer::Deny { reason, source, .. } => {
+                (false, deny_name(*source).to_owned(), None, reason.clone())
+            }
+        };
+        out.push(Effect::Append(vec![Record::Own(Own::Answered {
+            request_id: request_id.0.clone(),
+            decision: decision.clone(),
+            reason: reason.clone(),
+        })]));
+        let request_id = request_id.clone();
+        out.push(Effect::Emit(match &answer {
+            Answer::Deny { source: AnswerSource::Timeout | AnswerSource::Gone, .. } => {
+                SessionEvent::Withdrawn { request_id, reason: decision }
+            }
+            _ => SessionEvent::Answered { request_id, allowed, decision, edited_rule, reason },
+        }));
+        match answer {
+            Answer::Allow { updated_input, .. } => {
+                if let Some(args) = updated_input {
+                    call.call.args = args;
+                }
+                call.phase = Phase::Judging;
+                out.push(Effect::Judge { call: call.call.clone(), approved: true });
+            }
+            Answer::Deny { message, reason, interrupt, source } => {
+                call.refuse(
+                    message.unwrap_or_else(|| denial_text(source, reason.as_deref())),
+                    denied_by(source),
+                );
+                if interrupt {
+                    batch.stop = true;
+                    batch.withdraw_requests("interrupted", out);
+                    if batch.any_running() {
+                        out.push(Effect::CancelTools);
+                    }
+                }
+                self.go_on(out);
+            }
+        }
+    }
+
+    pub(super) fn on_tool_done(
+        &mut self,
+        call_id: &ToolCallId,
+        outcome: ToolOutcome,
+        ms: u64,
+        out: &mut Vec<Effect>,
+    ) {
+        let stopping = matches!(self.state, State::Stopping(_));
+        let (State::Working(batch) | State::Stopping(batch)) = &mut self.state else { return };
+        let stopping = stopping || batch.stop;
+        let Some(call) = batch.find(call_id).filter(|call| matches!(call.phase, Phase::Running))
+        else {
+            return;
+        };
+        if stopping && outcome.interrupted {
+            // The same words as after a crash, so that both give the same next request.
+            call.refuse(mend::CALL_INTERRUPTED.to_owned(), DeniedBy::Interrupt);
+        } else {
+            call.phase = Phase::Done { outcome, ms: Some(ms), denied_by: None };
+        }
+        self.go_on(out);
+    }
+
+    fn go_on(&mut self, out: &mut Vec<Effect>) {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Working(batch) => self.work(batch, out),
+            State::Stopping(batch) if batch.any_running() => self.state = State::Stopping(batch),
+            State::Stopping(batch) => self.stop_batch(batch, out),
+            state @ (State::Idle | State::Sampling(_)) => self.state = state,
+        }
+    }
+
+    /// Nothing runs any more: every call that is not done gets the interrupted result.
+    pub(super) fn stop_batch(&mut self, mut batch: Batch, out: &mut Vec<Effect>) {
+        for call in &mut batch.calls[batch.settled..] {
+            if !matches!(call.phase, Phase::Done { .. }) {
+                call.refuse(mend::CALL_INTERRUPTED.to_owned(), DeniedBy::Interrupt);
+            }
+        }
+        self.settle(&mut batch, out);
+        self.end_interrupted(out);
+    }
+
+    fn end_interrupted(&mut self, out: &mut Vec<Effect>) {
+        let (note, event) = self.interruption_note(true);
+        out.push(Effect::Append(vec![note]));
+        out.push(event);
+        self.end_run(RunReason::InterruptedTools, None, Vec::new(), out);
+    }
+}
+
+fn deny_name(source: AnswerSource) -> &'static str {
+    match source {
+        AnswerSource::Person => "deny",
+        AnswerSource::Timeout => "timeout",
+        AnswerSource::Gone => "gone",
+    }
+}
+
+fn denied_by(source: AnswerSource) -> DeniedBy {
+    match source {
+        AnswerSource::Person => DeniedBy::Person,
+        AnswerSource::Timeout | AnswerSource::Gone => DeniedBy::NoOne,
+    }
+}
+
+/// What the model is told of a refusal; it may go on without the call.
+fn denial_text(source: AnswerSource, reason: Option<&str>) -> String {
+    let what = match source {
+        AnswerSource::Person => "The user does not want this call to run.",
+        AnswerSource::Timeout => {
+            "Nobody answered the permission request in time, so the call was not run."
+        }
+        AnswerSource::Gone => {
+            "Nobody can be asked for permission any more, so the call was not run."
+        }
+    };
+    match reason {
+        Some(reason) => format!("{what} The user says: {reason}"),
+        None => format!("{what} Go on without it if you can, or say what you would need."),
+    }
+}
