@@ -4,7 +4,9 @@
 //! These are disk types. They hold conversation blocks, which are promised as additive,
 //! and nothing else of the wire.
 
-use ostler_protocol::{Block, FileDiff, Message, Mode, Role, Usage, conversation::ToolResultContent};
+use ostler_protocol::{
+    Block, FileDiff, Message, Mode, Role, Usage, conversation::ToolResultContent,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +23,10 @@ pub enum Record {
     CustomTitle(String),
     /// The newest prompt, for lists.
     LastPrompt(String),
+    /// A tag for lists; empty clears it.
+    Tag(String),
+    /// The summary that stands for everything before it, from here on.
+    Compacted(Compaction),
     /// One of our own.
     Own(Own),
 }
@@ -64,6 +70,19 @@ pub struct AssistantEntry {
     pub api_error: Option<String>,
     /// Whether the block was cut off by an interruption.
     pub interrupted: bool,
+}
+
+/// The summary of everything before it: a boundary and a user entry, written as one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compaction {
+    /// Names the boundary.
+    pub uuid: String,
+    /// What asked for it: `manual` or `auto`.
+    pub trigger: String,
+    /// Tokens of the context before.
+    pub pre_tokens: u64,
+    /// The summary, which the next request begins with.
+    pub summary: UserEntry,
 }
 
 /// Ostler's own records: on disk `{"type":"ostler","kind":...,"sessionId":...,"timestamp":...}`.
@@ -142,6 +161,21 @@ pub enum Own {
         /// Files that it changed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         diffs: Vec<FileDiff>,
+    },
+    /// The end of a model's answer: what was not known when its blocks were written.
+    Response {
+        /// The vendor's id of the answer.
+        message_id: String,
+        /// Why the model stopped.
+        stop_reason: String,
+        /// Tokens of the answer.
+        usage: Usage,
+    },
+    /// Entries of an answer that broke off and was asked for again. The next entry's
+    /// parent is the entry before the first of them, so that other readers skip them too.
+    Void {
+        /// The entries, in order.
+        uuids: Vec<String>,
     },
     /// Results that requests show only as a marker from here on.
     Cut {
@@ -233,6 +267,12 @@ pub struct Carried {
     pub first_prompt: Option<String>,
     /// A run that started and has not ended.
     pub open_run: Option<String>,
+    /// The tag of the session for lists; empty if it was cleared.
+    pub tag: Option<String>,
+    /// The newest prompt, at most 200 characters.
+    pub last_prompt: Option<String>,
+    /// When the first entry was written, ms since the epoch.
+    pub created_at: Option<i64>,
 }
 
 /// One conversation entry as read back.
