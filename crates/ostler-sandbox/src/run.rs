@@ -1,10 +1,10 @@
 //! Runs one command to its end within its bounds. It waits for the process and not
 //! for the end of its output, which a child that it left behind may hold open.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use ostler_stdx::Cancel;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::{Captured, Command, Error, Stream, Supervisor, job::Job, wire::Event};
 
@@ -16,8 +16,12 @@ pub(crate) const CANCEL_GRACE: Duration = Duration::from_millis(300);
 const QUIET: Duration = Duration::from_millis(50);
 /// The longest wait for the rest of the output.
 const DRAIN: Duration = Duration::from_millis(250);
-/// How long after KILL to wait for the kernel to let the tree go.
+/// How long after KILL to wait for the tree to go. It takes a few milliseconds; this
+/// long only on a machine with no time left, or for what the kernel holds. The keeper
+/// goes on all the same.
 const AFTER_KILL: Duration = Duration::from_millis(600);
+/// How long a command that is to stop may take to start.
+const START_LIMIT: Duration = Duration::from_millis(500);
 /// Most bytes taken from each pipe after the end.
 const REST: usize = 1 << 20;
 
@@ -91,22 +95,43 @@ impl Supervisor {
         mut on_output: impl FnMut(Stream, &[u8]) + Send,
     ) -> Result<Exit, Error> {
         let begin = Instant::now();
-        let timeout = command.timeout.map(|timeout| begin + timeout);
+        let stop_at = command.timeout.map(|timeout| begin + timeout);
         let mut exit = Exit::new(command);
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => exit.cancelled = true,
-            () = until(timeout) => exit.timed_out = true,
-            job = Job::start(self, command) => {
-                let run = Run { job: job?, exit, timeout, grace: command.kill_grace };
-                exit = match run.drive(cancel, &mut on_output).await {
-                    Some(exit) => exit,
-                    None => return Err(Error::Lost { program: command.program.clone() }),
-                };
+        if cancel.is_cancelled() {
+            exit.cancelled = true;
+            return Ok(exit);
+        }
+        match self.start_unless_stopped(command, cancel, stop_at).await {
+            Some(job) => {
+                let run = Run { job: job?, exit, stop_at, grace: command.kill_grace };
+                let lost = || Error::Lost { program: command.program.clone() };
+                exit = run.drive(cancel, &mut on_output).await.ok_or_else(lost)?;
+            }
+            None => {
+                exit.cancelled = cancel.is_cancelled();
+                exit.timed_out = !exit.cancelled;
             }
         }
         exit.wall = begin.elapsed();
         Ok(exit)
+    }
+
+    /// Starts the command. When it is to stop meanwhile the start is waited for all the
+    /// same, because only a started command can be seen to end; `None` if that hangs
+    /// (a dead network folder): then its keeper ends it as soon as it can.
+    async fn start_unless_stopped(
+        &self,
+        command: &Command,
+        cancel: &Cancel,
+        stop_at: Option<Instant>,
+    ) -> Option<Result<Job, Error>> {
+        let mut start = pin!(Job::start(self, command));
+        tokio::select! {
+            job = &mut start => return Some(job),
+            () = cancel.cancelled() => {}
+            () = until(stop_at) => {}
+        }
+        timeout(START_LIMIT, start).await.ok()
     }
 }
 
@@ -140,7 +165,7 @@ impl Phase {
 struct Run {
     job: Job,
     exit: Exit,
-    timeout: Option<Instant>,
+    stop_at: Option<Instant>,
     grace: Option<Duration>,
 }
 
@@ -207,7 +232,7 @@ impl Run {
 
     fn deadline(&self, phase: Phase) -> Option<Instant> {
         match phase {
-            Phase::Running => self.timeout,
+            Phase::Running => self.stop_at,
             Phase::Draining { quiet_at, stop_at } => Some(quiet_at.min(stop_at)),
             Phase::Killing { give_up_at } => Some(give_up_at),
         }

@@ -46,10 +46,17 @@ pub(crate) fn kill_now(pids: &[Pid]) {
 pub(crate) struct Ending {
     kill_at: Instant,
     pause: Duration,
+    killed: BTreeSet<Pid>,
 }
 
+/// Pause after a round that met new processes.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Most rounds in one go, so that a keeper still reaps and listens.
+const ROUNDS: usize = 64;
+
 /// Longest pause between two rounds of KILL, for what the kernel does not let go.
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 impl Ending {
     /// Asks every descendant of this process, and the group of `main`, to end.
@@ -62,7 +69,8 @@ impl Ending {
         if let (false, Some(main)) = (platform::ADOPTS_ORPHANS, main) {
             let _ = killpg(main, Signal::SIGTERM);
         }
-        Self { kill_at: Instant::now() + grace, pause: Duration::from_millis(1) }
+        let kill_at = Instant::now() + grace;
+        Self { kill_at, pause: SHORTEST_PAUSE, killed: BTreeSet::new() }
     }
 
     /// Shortens the grace; never lengthens it.
@@ -76,11 +84,23 @@ impl Ending {
         if !left.is_zero() {
             return left;
         }
-        kill_now(&descendants(Pid::this()));
+        // What forks while it is being killed is met again at once: only a round without
+        // anything new may be followed by a pause.
+        let mut met_new = true;
+        for _ in 0..ROUNDS {
+            let found = descendants(Pid::this());
+            kill_now(&found);
+            let before = self.killed.len();
+            self.killed.extend(found);
+            met_new = self.killed.len() > before;
+            if !met_new {
+                break;
+            }
+        }
         if let (false, Some(main)) = (platform::ADOPTS_ORPHANS, main) {
             let _ = killpg(main, Signal::SIGKILL);
         }
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = if met_new { SHORTEST_PAUSE } else { (self.pause * 2).min(LONGEST_PAUSE) };
         self.pause
     }
 }

@@ -4,6 +4,8 @@ use std::{
     ffi::CStr,
     fs,
     os::fd::{AsFd, BorrowedFd, RawFd},
+    path::Path,
+    sync::LazyLock,
 };
 
 use nix::{
@@ -88,14 +90,18 @@ impl Wake {
 /// The direct children of a process, of all its threads. A list read while processes
 /// come and go can miss some: ask again until there are none.
 pub(crate) fn children(parent: Pid) -> Vec<Pid> {
+    // Not every kernel has the list. One that lacks for a thread that just ended must not
+    // lead to the long way: whoever forks all the time would get ahead.
+    static LISTED: LazyLock<bool> =
+        LazyLock::new(|| Path::new("/proc/thread-self/children").exists());
+    if !*LISTED {
+        return children_by_stat(parent);
+    }
     let Ok(tasks) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
+    let lists = tasks.flatten().map(|task| fs::read_to_string(task.path().join("children")));
     let mut found = Vec::new();
-    for task in tasks.flatten() {
-        match fs::read_to_string(task.path().join("children")) {
-            Ok(list) => found.extend(list.split_ascii_whitespace().filter_map(parse_pid)),
-            // A kernel without this list (or the thread is gone): look at every process.
-            Err(_) => return children_by_stat(parent),
-        }
+    for list in lists.flatten() {
+        found.extend(list.split_ascii_whitespace().filter_map(parse_pid));
     }
     found
 }

@@ -16,6 +16,7 @@ tests![
     cancel_kills_a_tree_that_escapes_and_ignores_term,
     cancel_kills_a_chain_that_forks_all_the_time,
     cancel_before_the_start_starts_nothing,
+    cancel_during_the_start_leaves_nothing,
     cancel_of_one_command_leaves_the_others,
     a_stopped_process_is_killed_too,
     a_dropped_run_kills_its_tree,
@@ -82,6 +83,23 @@ async fn cancel_before_the_start_starts_nothing() {
     let exit = supervisor.run(&sh("exit 1", &Mark::new()), &cancel, |_, _| {}).await.unwrap();
     assert!(exit.cancelled);
     assert_eq!((exit.code, exit.signal, supervisor.pid()), (None, None, None));
+}
+
+async fn cancel_during_the_start_leaves_nothing() {
+    let supervisor = supervisor();
+    for micros in (0..3000).step_by(100) {
+        let (mark, cancel) = (Mark::new(), Cancel::new());
+        let command = sh("setsid sleep 1000 & sleep 1000", &mark);
+        let run = supervisor.run(&command, &cancel, |_, _| {});
+        // A different moment of the start each time; none of them is waited for.
+        let stop = async {
+            tokio::time::sleep(Duration::from_micros(micros)).await;
+            cancel.cancel();
+        };
+        let (exit, ()) = tokio::join!(run, stop);
+        assert!(exit.unwrap().cancelled);
+        mark.assert_gone();
+    }
 }
 
 async fn cancel_of_one_command_leaves_the_others() {
