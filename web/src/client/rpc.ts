@@ -19,7 +19,12 @@ export class RpcError extends Error {
   readonly kind: string | null;
   readonly hint: string | null;
 
-  constructor(code: number, message: string, kind: string | null = null, hint: string | null = null) {
+  constructor(
+    code: number,
+    message: string,
+    kind: string | null = null,
+    hint: string | null = null,
+  ) {
     super(message);
     this.name = "RpcError";
     this.code = code;
@@ -43,7 +48,8 @@ export async function call<M extends Method>(
 ): Promise<ResultOf<M>> {
   lastId += 1;
   const response = await post(door, JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }));
-  if (response.status === 401) throw new RpcError(CODE.unauthorized, "unauthorized", "unauthorized");
+  if (response.status === 401)
+    throw new RpcError(CODE.unauthorized, "unauthorized", "unauthorized");
   const text = await response.text().catch(() => "");
   const body = parse(text);
   if (!isObject(body)) throw new RpcError(CODE.unreachable, `HTTP ${response.status}`, "network");

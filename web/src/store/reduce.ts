@@ -1,9 +1,23 @@
 // The one function that changes what the page knows: (state, input) -> state, without clock,
 // network or React. Unknown event types are counted and ignored.
-import type { HostInfoResult, KnownEvent, ProjectRow, SessionId, SessionOpenResult } from "../protocol";
+import type {
+  HostInfoResult,
+  KnownEvent,
+  ProjectRow,
+  SessionId,
+  SessionOpenResult,
+} from "../protocol";
 import { applyEvent, never } from "./reduce/event";
 import { blend } from "./reduce/snapshot";
-import { emptyThread, type Failure, type Line, type Outgoing, type Row, type State, type Thread } from "./state";
+import {
+  emptyThread,
+  type Failure,
+  type Line,
+  type Outgoing,
+  type Row,
+  type State,
+  type Thread,
+} from "./state";
 
 export type Input =
   | { kind: "event"; event: KnownEvent; at: number }
@@ -77,7 +91,10 @@ export function reduce(state: State, input: Input): State {
         ],
       }));
     case "sendEnded":
-      return thread(state, input.sessionId, (old) => ({ ...old, outgoing: ended(old.outgoing, input) }));
+      return thread(state, input.sessionId, (old) => ({
+        ...old,
+        outgoing: ended(old.outgoing, input),
+      }));
     case "requestGone":
       return everyThread(state, (old) => withoutRequest(old, input.requestId));
     case "dequeued":
@@ -125,7 +142,9 @@ function withoutRequest(old: Thread, requestId: string): Thread {
 function thread(state: State, id: SessionId, change: (old: Thread) => Thread): State {
   const old = state.threads[id] ?? emptyThread(id);
   const next = change(old);
-  return next === state.threads[id] ? state : { ...state, threads: { ...state.threads, [id]: next } };
+  return next === state.threads[id]
+    ? state
+    : { ...state, threads: { ...state.threads, [id]: next } };
 }
 
 function everyThread(state: State, change: (old: Thread) => Thread): State {
@@ -209,7 +228,10 @@ function opened(state: State, result: SessionOpenResult, at: number): State {
   return thread(next, result.row.id, (old) => {
     const fresh = blend(old, result);
     const held = fresh.held
-      .filter((event) => event.epoch === undefined || event.epoch === null || event.epoch === result.epoch)
+      .filter(
+        (event) =>
+          event.epoch === undefined || event.epoch === null || event.epoch === result.epoch,
+      )
       .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
     const start: Thread = { ...fresh, held: [] };
     return held.reduce((now, event) => receive(now, event, at), start);

@@ -4,7 +4,14 @@ import type { ProjectRow } from "../protocol";
 import type { CutText, Ending, Message, Outgoing, Part, Row, Thread, ToolPart } from "./state";
 
 export type Line =
-  | { kind: "head"; key: string; role: Message["role"]; at: number; model: string | null; first: boolean }
+  | {
+      kind: "head";
+      key: string;
+      role: Message["role"];
+      at: number;
+      model: string | null;
+      first: boolean;
+    }
   | { kind: "user"; key: string; message: Message }
   | { kind: "part"; key: string; part: Exclude<Part, ToolPart>; done: boolean }
   | { kind: "tool"; key: string; tool: ToolPart; live: boolean }
@@ -37,10 +44,20 @@ export function lines(thread: Thread): Line[] {
     if (message.ending || message.interrupted) out.push(end(message));
   }
   for (const cut of thread.cut)
-    out.push(once(cut, () => true, () => ({ kind: "cut", key: cut.key, cut })));
+    out.push(
+      once(
+        cut,
+        () => true,
+        () => ({ kind: "cut", key: cut.key, cut }),
+      ),
+    );
   for (const message of thread.outgoing)
     out.push(
-      once(message, () => true, () => ({ kind: "outgoing", key: `out:${message.clientId}`, message })),
+      once(
+        message,
+        () => true,
+        () => ({ kind: "outgoing", key: `out:${message.clientId}`, message }),
+      ),
     );
   return out;
 }
@@ -67,7 +84,12 @@ function userLine(message: Message): Line {
 
 function end(message: Message): Line {
   const { ending, interrupted } = message;
-  const line: Line = ends.get(message) ?? { kind: "end", key: `end:${message.id}`, ending, interrupted };
+  const line: Line = ends.get(message) ?? {
+    kind: "end",
+    key: `end:${message.id}`,
+    ending,
+    interrupted,
+  };
   ends.set(message, line);
   return line;
 }
@@ -83,7 +105,11 @@ function addParts(out: Line[], message: Message, live: boolean): void {
 
 function partLine(part: Exclude<Part, ToolPart>): Line {
   const done = (part.kind !== "text" && part.kind !== "thinking") || part.next === null;
-  return once(part, () => true, () => ({ kind: "part", key: part.key, part, done }));
+  return once(
+    part,
+    () => true,
+    () => ({ kind: "part", key: part.key, part, done }),
+  );
 }
 
 function addTool(out: Line[], tool: ToolPart, running: boolean): void {
@@ -131,7 +157,11 @@ export interface RailGroup {
 }
 
 /** Projects with their sessions, newest first, those that hold no match left out. */
-export function rail(projects: ProjectRow[], rows: Record<string, Row>, filter: string): RailGroup[] {
+export function rail(
+  projects: ProjectRow[],
+  rows: Record<string, Row>,
+  filter: string,
+): RailGroup[] {
   const wanted = filter.trim().toLowerCase();
   const groups = new Map<string, RailGroup>(
     projects.map((project) => [
@@ -141,7 +171,9 @@ export function rail(projects: ProjectRow[], rows: Record<string, Row>, filter: 
   );
   const shown = Object.values(rows)
     .filter((row) => row.status !== "deleted" && row.status !== "archived")
-    .filter((row) => wanted === "" || `${row.title}\n${row.projectPath}`.toLowerCase().includes(wanted))
+    .filter(
+      (row) => wanted === "" || `${row.title}\n${row.projectPath}`.toLowerCase().includes(wanted),
+    )
     .sort((a, b) => recency(b) - recency(a));
   for (const row of shown) {
     const group = groups.get(row.projectPath) ?? {

@@ -24,7 +24,11 @@ export interface Clock {
 export function failure(error: unknown): Failure {
   if (error instanceof RpcError)
     return { message: error.message, kind: error.kind, hint: error.hint };
-  return { message: error instanceof Error ? error.message : String(error), kind: null, hint: null };
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    kind: null,
+    hint: null,
+  };
 }
 
 export function createSync(client: Client, store: Store, clock: Clock): Sync {

@@ -21,7 +21,9 @@ export function duration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.floor(ms / 60_000);
   const seconds = Math.round((ms % 60_000) / 1_000);
-  return minutes < 60 ? `${minutes} m ${seconds} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
+  return minutes < 60
+    ? `${minutes} m ${seconds} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
 export function ago(then: number, now: number): string {
@@ -34,11 +36,19 @@ export function ago(then: number, now: number): string {
 }
 
 export function clock(at: number): string {
-  return new Date(at).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+  return new Date(at).toLocaleTimeString("en", {
+    hour: "2-digit",
+    minute: "2-digit",
+    hour12: false,
+  });
 }
 
 export function exact(at: number): string {
-  return new Date(at).toLocaleString("en", { dateStyle: "medium", timeStyle: "medium", hour12: false });
+  return new Date(at).toLocaleString("en", {
+    dateStyle: "medium",
+    timeStyle: "medium",
+    hour12: false,
+  });
 }
 
 /** A path that fits: the home folder as `~`, the middle left out. */

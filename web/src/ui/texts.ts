@@ -15,7 +15,9 @@ export const texts = {
   line: {
     connecting: "Connecting",
     reconnecting: "Reconnecting. You can read and write; sending waits.",
-    lastGood: (ago: string) => `Last heard ${ago}.`,
+    lastGood: (when: string) => `Last heard ${when}.`,
+    justNow: "just now",
+    before: (span: string) => `${span} ago`,
   },
   locked: {
     title: "This page needs its opening link",
@@ -39,7 +41,8 @@ export const texts = {
     demo: "Start scripted demo",
     keyTitle: "Use a key",
     keyBody: "Set one of these where you start Ostler.",
-    keyCommand: "export ANTHROPIC_API_KEY=your-key\n# or\nexport OPENAI_API_KEY=your-key\nostler web",
+    keyCommand:
+      "export ANTHROPIC_API_KEY=your-key\n# or\nexport OPENAI_API_KEY=your-key\nostler web",
     serverTitle: "Use a local server",
     serverBody: (home: string) => `Put this into ${home}/.ostler/config.json.`,
     serverSnippet:
@@ -79,7 +82,8 @@ export const texts = {
     more: "Commands",
     context: (used: string, whole: string) => `${used} of ${whole} tokens`,
     contextLabel: "Context window",
-    locked: (pid: number) => `Held by another process (${pid}). You can read it; sending is refused.`,
+    locked: (pid: number) =>
+      `Held by another process (${pid}). You can read it; sending is refused.`,
   },
   thread: {
     you: "you",
@@ -99,7 +103,8 @@ export const texts = {
     retry: "Try again",
     thinking: "Thinking",
     thought: "Thought",
-    writing: (tool: string, chars: number) => `Writing a ${tool} call, ${plural(chars, "character")}`,
+    writing: (tool: string, chars: number) =>
+      `Writing a ${tool} call, ${plural(chars, "character")}`,
     working: "Working",
     interrupted: "Stopped here",
     cut: "Cut off when the host stopped. Not in the session.",
@@ -222,7 +227,10 @@ export const texts = {
   modes: {
     title: "Mode",
     default: { name: "Build", means: "Reads freely; asks before edits, commands and network" },
-    acceptEdits: { name: "Accept edits", means: "Edits in the project without asking; asks for the rest" },
+    acceptEdits: {
+      name: "Accept edits",
+      means: "Edits in the project without asking; asks for the rest",
+    },
     plan: { name: "Plan", means: "Reads and proposes; changes nothing" },
     review: { name: "Review", means: "Reads and comments; refuses edits and other commands" },
     explore: { name: "Explore", means: "Reads in the project only; never asks" },
@@ -292,7 +300,8 @@ export const texts = {
 
 /** What to say of a failure that came without words of its own. */
 export function failureText(failure: { message: string; kind: string | null }): string {
-  if (failure.kind === "network" && failure.message === "unreachable") return texts.problem.unreachable;
+  if (failure.kind === "network" && failure.message === "unreachable")
+    return texts.problem.unreachable;
   if (failure.kind === "unauthorized") return texts.problem.unauthorized;
   return failure.message || texts.problem.unknown;
 }

@@ -1,8 +1,8 @@
 // What each event does to a thread, once its turn has come. Exhaustive over the generated union.
 import type { EventOf, KnownEvent } from "../../protocol";
 import type { Part, Thread, ToolPart } from "../state";
-import { delta, finish, reset, settle } from "./words";
 import { putMessage, toolPart, userMessage, withMessage, withTool } from "./messages";
+import { delta, finish, reset, settle } from "./words";
 
 /** The compiler proves that nothing comes here; at run time the state stays as it was. */
 export function never<T>(_value: never, state: T): T {
@@ -119,7 +119,9 @@ function withoutFirst(thread: Thread, content: string): Thread["outgoing"] {
 
 function toolStart(thread: Thread, event: EventOf<"tool_start">, at: number): Thread {
   const fresh = toolPart(event.toolCallId, event.toolName, event.args, event.title);
-  const known = thread.messages.some((message) => message.parts.some((part) => part.key === fresh.key));
+  const known = thread.messages.some((message) =>
+    message.parts.some((part) => part.key === fresh.key),
+  );
   const change = (tool: ToolPart): ToolPart => ({
     ...tool,
     args: event.args,

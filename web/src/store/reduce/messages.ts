@@ -55,7 +55,12 @@ export function partsOf(messageId: string, blocks: TranscriptBlock[]): Part[] {
         answer(parts, piece);
         break;
       case "image":
-        parts.push({ kind: "image", key: `${key}:image`, mediaType: piece.mediaType, data: piece.data });
+        parts.push({
+          kind: "image",
+          key: `${key}:image`,
+          mediaType: piece.mediaType,
+          data: piece.data,
+        });
         break;
       case "notice":
         parts.push({
@@ -116,11 +121,7 @@ export function withMessage(
   return { ...thread, messages };
 }
 
-export function withTool(
-  thread: Thread,
-  id: string,
-  change: (tool: ToolPart) => ToolPart,
-): Thread {
+export function withTool(thread: Thread, id: string, change: (tool: ToolPart) => ToolPart): Thread {
   const key = toolKey(id);
   const index = thread.messages.findLastIndex((message) =>
     message.parts.some((part) => part.key === key),

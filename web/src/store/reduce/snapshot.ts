@@ -43,7 +43,9 @@ function stored(message: TranscriptMessage, old: Message | undefined): Message {
 function unfinished(thread: Thread): CutText[] {
   return thread.messages.flatMap((message) =>
     message.parts
-      .filter((part) => isWords(part) && part.kind === "text" && part.next !== null && part.text !== "")
+      .filter(
+        (part) => isWords(part) && part.kind === "text" && part.next !== null && part.text !== "",
+      )
       .map((part) => ({
         key: `cut:${thread.epoch}:${part.key}`,
         text: isWords(part) ? part.text : "",

@@ -18,7 +18,9 @@ export function delta(
     const old = parts[index];
     if (!old || !isWords(old)) {
       lost = event.n > 0;
-      return lost ? parts : insert(parts, words(event.messageId, kind, event.block, event.delta, 1));
+      return lost
+        ? parts
+        : insert(parts, words(event.messageId, kind, event.block, event.delta, 1));
     }
     if (old.next === null || event.n < old.next) return parts;
     lost = event.n > old.next;

@@ -1,0 +1,29 @@
+// Sends what was written; while a run goes on the host lets it wait. The answer comes only at the
+// end of the run, so nothing waits for it: what matters is whether it fails.
+import { randomId } from "../client";
+import type { PromptImage } from "../protocol";
+import { failure } from "../store/sync";
+import type { App } from "./app";
+
+export async function sendMessage(
+  app: App,
+  sessionId: string,
+  text: string,
+  images: PromptImage[],
+  clientId = randomId(),
+): Promise<void> {
+  const message = { clientId, text, images, at: app.now(), failure: null };
+  app.store.dispatch({ kind: "sending", sessionId, message });
+  app.view.setState((view) => ({ toEnd: view.toEnd + 1 }));
+  try {
+    await app.client.call("session.send", {
+      sessionId,
+      message: text,
+      clientId,
+      ...(images.length > 0 ? { images } : {}),
+    });
+    app.store.dispatch({ kind: "sendEnded", sessionId, clientId, failure: null });
+  } catch (error) {
+    app.store.dispatch({ kind: "sendEnded", sessionId, clientId, failure: failure(error) });
+  }
+}

@@ -1,0 +1,2 @@
+export { Locked } from "./Locked";
+export { Start } from "./Start";
