@@ -93,6 +93,19 @@ pub(crate) fn plain(kind: ErrorKind, message: impl Into<String>, hint: &str) -> 
     Failure { kind, message: cap(&message.into()), hint, status: None, retry_after_ms: None }
 }
 
+/// The answer's body ended before the answer did.
+pub(crate) fn cut(provider: &str) -> Failure {
+    let message = format!("the connection to {provider} broke before the answer was whole");
+    plain(ErrorKind::Network, message, "check the network, or a proxy's time limit")
+}
+
+/// An event is not what its wire says.
+pub(crate) fn bad_event(provider: &str, data: &str, error: &serde_json::Error) -> Failure {
+    let start = &data[..floor_char_boundary(data, 200)];
+    let message = format!("{provider} sent an event that makes no sense ({error}): {start}");
+    plain(ErrorKind::BadStream, message, "is the base URL that of the right kind of server?")
+}
+
 /// Class and words of an error body: the shapes of the vendors, else the body as it is.
 fn error_words(body: &str) -> (String, String) {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
@@ -138,6 +151,8 @@ fn kind(status: u16, class: &str, said: &str) -> ErrorKind {
     ]);
     let about_model = said.contains("model") || class.contains("model_not_found");
     match status {
+        // A redirect, which is not followed.
+        300..=399 => ErrorKind::NotFound,
         401 => ErrorKind::Auth,
         402 => ErrorKind::Billing,
         403 if money => ErrorKind::Billing,

@@ -8,11 +8,11 @@ use std::{iter, path::Path, sync::Arc, time::Duration};
 use futures::stream;
 use ostler_protocol::{Block, ErrorKind};
 use ostler_stdx::Cancel;
-use serde_json::Value;
 
 use crate::{
     BlockKind, Failure, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider, Refused,
     RetryPolicy,
+    blocks::parse_input,
     failure::plain,
     retry,
     scenario::{Played, Refusal, Scenario, ScenarioError, Script, Step, Vars},
@@ -229,14 +229,6 @@ fn block(
     let deltas = deltas.map(move |event| Beat { delay, act: Act::Tell(event) });
     let done = iter::once(tell(ModelEvent::BlockDone { index, block: whole }));
     Box::new(started.chain(deltas).chain(done))
-}
-
-/// The arguments of a tool call; broken JSON stays text, which no tool takes.
-pub(crate) fn parse_input(json: &str) -> Value {
-    if json.trim().is_empty() {
-        return Value::Object(serde_json::Map::new());
-    }
-    serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.to_owned()))
 }
 
 fn refused(refusal: &Refusal, model: &str) -> Failure {
