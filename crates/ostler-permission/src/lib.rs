@@ -1,1 +1,25 @@
-//! ostler-permission
+//! Pure judgement: may this access happen, under these rules and this mode.
+//!
+//! No I/O, no clock, no environment: what the judge must know of the disk comes in as
+//! [`Facts`]. Whatever is not understood asks, and asking with nobody to answer is no.
+
+#![doc = include_str!("../README.md")]
+
+mod facts;
+mod fuzz;
+mod glob;
+mod judge;
+mod mode;
+mod protected;
+mod rules;
+mod shell;
+mod suggest;
+mod update;
+
+pub use facts::{Facts, Resolved, paths_to_resolve};
+pub use fuzz::{fuzz_rules, fuzz_shell};
+pub use judge::{Call, Judgement, Reason, ReasonKind, Verdict, judge};
+pub use mode::{Cell, Column, MODES, cell, modes_markdown};
+pub use rules::{Behavior, Rule, RuleError, RuleSource, Rules, canonical_tool, split_rule_list};
+pub use shell::shell_words;
+pub use update::{Destination, PermissionUpdate, RuleValue};

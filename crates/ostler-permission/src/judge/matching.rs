@@ -1,0 +1,322 @@
+//! Which rules apply to a call.
+//!
+//! Deny and ask rules match if any reading of any part does; an allow rule must cover every
+//! part for certain.
+
+use super::{
+    Call,
+    accesses::{Place, Seen, SeenAccess},
+    script::ScriptSeen,
+};
+use crate::{
+    mode::{Cell, Column, cell},
+    rules::{Behavior, Pattern, Rule, host_matches},
+    shell::{Form, How},
+};
+
+/// The first rules of a list that apply.
+pub(super) struct Hits<'a> {
+    pub(super) sure: Option<&'a Rule>,
+    /// A rule that may apply, and what makes it uncertain.
+    pub(super) maybe: Option<(&'a Rule, String)>,
+}
+
+enum Hit {
+    Sure,
+    Maybe(String),
+    No,
+}
+
+/// The deny or ask rules that catch a call.
+pub(super) fn hits<'a>(
+    call: &Call<'a>,
+    tool: &str,
+    seen: &Seen<'_>,
+    behavior: Behavior,
+) -> Hits<'a> {
+    let mut hits = Hits { sure: None, maybe: None };
+    for rule in call.rules.of(behavior) {
+        match catches(call, tool, seen, rule) {
+            Hit::Sure => {
+                hits.sure = Some(rule);
+                break;
+            }
+            Hit::Maybe(why) => {
+                hits.maybe.get_or_insert((rule, why));
+            }
+            Hit::No => {}
+        }
+    }
+    hits
+}
+
+fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
+    let named = covers(&rule.tool, tool);
+    let mut maybe = Hit::No;
+    match &rule.parsed {
+        Pattern::Any if named => return Hit::Sure,
+        Pattern::Any => {}
+        Pattern::Text(_) | Pattern::Prefix(_) | Pattern::Host(_) if named => {
+            if argument_matches(call, seen, &rule.parsed) {
+                return Hit::Sure;
+            }
+        }
+        Pattern::Text(_) | Pattern::Prefix(_) | Pattern::Host(_) => {}
+        Pattern::Command(pattern) => {
+            for script in scripts(seen) {
+                let commands = &script.script.commands;
+                let readings = || commands.iter().flat_map(|command| &command.readings);
+                if pattern.matches_text(script.text)
+                    || readings().any(|reading| pattern.catches(&Form { words: &reading.words }))
+                {
+                    return Hit::Sure;
+                }
+                if readings().any(|reading| pattern.could_catch(&Form { words: &reading.words })) {
+                    let why = "a word of the command is not known before it runs";
+                    maybe = Hit::Maybe(format!("{why}, so the rule `{}` may apply", rule.text));
+                }
+                if let Some(why) = script.script.opaque.first() {
+                    maybe = Hit::Maybe(format!("{why}, so the rule `{}` may apply", rule.text));
+                }
+            }
+        }
+        Pattern::Path(pattern) => {
+            let own = named && !matches!(rule.tool.as_str(), "Read" | "Edit");
+            let applies = |place: &Place| match rule.tool.as_str() {
+                "Read" => !place.writes(),
+                "Edit" => matches!(place.how, How::Write | How::Maybe),
+                _ => own,
+            };
+            let uncertain = scripts(seen).flat_map(|script| &script.maybe);
+            for place in seen.places().chain(uncertain).filter(|place| applies(place)) {
+                if place.spellings().any(|path| pattern.catches(rule, call.facts, path)) {
+                    return Hit::Sure;
+                }
+                if let Some(why) = may_lie_below(call, tool, rule, place) {
+                    maybe = Hit::Maybe(why);
+                }
+            }
+        }
+    }
+    maybe
+}
+
+/// Whether a search or a glob may reach something that the rule forbids.
+fn may_lie_below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Option<String> {
+    let Pattern::Path(pattern) = &rule.parsed else { return None };
+    let wide = place.how == How::Search || (place.last.is_some() && place.how != How::Maybe);
+    // These tools are told what to skip.
+    let skips = matches!(tool, "Grep" | "Glob") && place.how == How::Search;
+    let below = wide
+        && !skips
+        && place
+            .spellings()
+            .any(|path| pattern.could_lie_below(rule, call.facts, path, place.last.as_deref()));
+    below.then(|| {
+        format!("something below `{}` may fall under the rule `{}`", place.path, rule.text)
+    })
+}
+
+/// The globs of a deny rule that a search of this place must skip.
+pub(super) fn below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Vec<String> {
+    match &rule.parsed {
+        Pattern::Path(pattern)
+            if (rule.tool == "Read" || covers(&rule.tool, tool))
+                && place
+                    .spellings()
+                    .any(|path| pattern.could_lie_below(rule, call.facts, path, None)) =>
+        {
+            pattern.absolute(rule, call.facts)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a rule's tool names this tool.
+fn covers(rule: &str, tool: &str) -> bool {
+    if rule.eq_ignore_ascii_case(tool) {
+        return true;
+    }
+    match rule {
+        "Edit" => matches!(tool, "Write" | "NotebookEdit" | "MultiEdit"),
+        "Read" => matches!(tool, "Grep" | "Glob" | "LS" | "NotebookRead"),
+        _ => {
+            let (rule, tool) = (rule.to_ascii_lowercase(), tool.to_ascii_lowercase());
+            rule.starts_with("mcp__")
+                && tool.strip_prefix(&rule).is_some_and(|rest| rest.starts_with("__"))
+        }
+    }
+}
+
+fn scripts<'s>(seen: &'s Seen<'_>) -> impl Iterator<Item = &'s ScriptSeen<'s>> {
+    seen.list.iter().filter_map(|access| match access {
+        SeenAccess::Shell(script) => Some(&**script),
+        _ => None,
+    })
+}
+
+/// Patterns of an argument: hosts, queries, names of agents and skills.
+fn argument_matches(call: &Call<'_>, seen: &Seen<'_>, pattern: &Pattern) -> bool {
+    if let Pattern::Host(wanted) = pattern {
+        return seen.list.iter().any(|access| {
+            matches!(access, SeenAccess::Network { host, .. } if host_matches(wanted, host))
+        });
+    }
+    let keys =
+        ["url", "query", "subagent_type", "agentType", "skill", "name", "command", "pattern"];
+    let urls = seen.list.iter().filter_map(|access| match access {
+        SeenAccess::Network { url, .. } => Some(*url),
+        _ => None,
+    });
+    let values = keys.iter().filter_map(|key| call.args.get(*key)?.as_str()).chain(urls);
+    let mut values = values;
+    match pattern {
+        Pattern::Text(text) => values.any(|value| value == text),
+        Pattern::Prefix(prefix) => values.any(|value| {
+            value.strip_prefix(prefix.as_str()).is_some_and(|rest| {
+                rest.is_empty() || !rest.starts_with(|c: char| c.is_alphanumeric())
+            })
+        }),
+        Pattern::Any | Pattern::Host(_) | Pattern::Command(_) | Pattern::Path(_) => false,
+    }
+}
+
+/// The rule that allows the call, if rules (and the mode, for the parts it lets run) do.
+pub(super) fn allowed<'a>(call: &Call<'a>, tool: &str, seen: &Seen<'_>) -> Option<&'a Rule> {
+    let mut by = None;
+    for access in &seen.list {
+        let rule = match access {
+            SeenAccess::Path(place) => {
+                if cell(call.mode, place.column()) == Cell::Yes {
+                    continue;
+                }
+                path_rule(call, tool, place)?
+            }
+            SeenAccess::Shell(script) => match script_rule(call, tool, script) {
+                Allowed::ByMode => continue,
+                Allowed::ByRule(rule) => rule,
+                Allowed::No => return None,
+            },
+            SeenAccess::Network { .. } => call.rules.of(Behavior::Allow).find(|rule| {
+                covers(&rule.tool, tool)
+                    && (matches!(rule.parsed, Pattern::Any)
+                        || argument_matches(call, seen, &rule.parsed))
+            })?,
+            SeenAccess::Nothing => continue,
+            SeenAccess::Mcp { .. } | SeenAccess::Unknown => {
+                call.rules.of(Behavior::Allow).find(|rule| {
+                    covers(&rule.tool, tool)
+                        && match &rule.parsed {
+                            Pattern::Any => true,
+                            Pattern::Text(_) | Pattern::Prefix(_) => {
+                                argument_matches(call, seen, &rule.parsed)
+                            }
+                            Pattern::Command(_) | Pattern::Path(_) | Pattern::Host(_) => false,
+                        }
+                })?
+            }
+        };
+        by = Some(rule);
+    }
+    by
+}
+
+/// A rule that allows touching this path with this tool.
+fn path_rule<'a>(call: &Call<'a>, tool: &str, place: &Place) -> Option<&'a Rule> {
+    let family = if place.writes() { "Edit" } else { "Read" };
+    call.rules.of(Behavior::Allow).find(|rule| {
+        if !covers(&rule.tool, tool) && rule.tool != family {
+            return false;
+        }
+        match &rule.parsed {
+            // A whole tool is allowed for the project; what is written elsewhere must be named.
+            Pattern::Any => covers(&rule.tool, tool) && (place.inside || !place.writes()),
+            Pattern::Path(pattern) => {
+                // A rule on reading says nothing about writing.
+                let reads =
+                    matches!(rule.tool.as_str(), "Read" | "Grep" | "Glob" | "LS" | "NotebookRead");
+                reads != place.writes()
+                    && place.last.is_none()
+                    && place
+                        .real
+                        .as_ref()
+                        .is_some_and(|real| pattern.allows(rule, call.facts, real))
+            }
+            Pattern::Command(_) | Pattern::Host(_) | Pattern::Text(_) | Pattern::Prefix(_) => false,
+        }
+    })
+}
+
+enum Allowed<'a> {
+    ByMode,
+    ByRule(&'a Rule),
+    No,
+}
+
+fn script_rule<'a>(call: &Call<'a>, tool: &str, script: &ScriptSeen<'_>) -> Allowed<'a> {
+    let rules: Vec<&'a Rule> =
+        call.rules.of(Behavior::Allow).filter(|rule| covers(&rule.tool, tool)).collect();
+    let whole = rules.iter().find(|rule| match &rule.parsed {
+        Pattern::Any => true,
+        // A person approved exactly this text.
+        Pattern::Command(pattern) => {
+            matches!(pattern, crate::rules::CommandPattern::Exact(_))
+                && pattern.matches_text(script.text)
+        }
+        _ => false,
+    });
+    if let Some(rule) = whole {
+        return Allowed::ByRule(rule);
+    }
+    if script.not_understood().is_some() {
+        return Allowed::No;
+    }
+    let mut by = Allowed::ByMode;
+    for (command, places) in script.each() {
+        let found = rules.iter().find(|rule| match &rule.parsed {
+            Pattern::Command(pattern) => command
+                .readings
+                .iter()
+                .filter(|reading| reading.sure)
+                .any(|reading| pattern.allows(&Form { words: &reading.words })),
+            _ => false,
+        });
+        if let Some(rule) = found {
+            by = Allowed::ByRule(rule);
+            continue;
+        }
+        let (column, _) = ScriptSeen::column(command, places);
+        if cell(call.mode, column) != Cell::Yes {
+            return Allowed::No;
+        }
+        for place in places.iter().filter(|place| !place.inside && !place.writes()) {
+            match place_allowed(call, place) {
+                Some(Some(rule)) => by = Allowed::ByRule(rule),
+                Some(None) => {}
+                None => return Allowed::No,
+            }
+        }
+    }
+    for place in &script.redirects {
+        match place_allowed(call, place) {
+            Some(Some(rule)) => by = Allowed::ByRule(rule),
+            Some(None) => {}
+            None => return Allowed::No,
+        }
+    }
+    by
+}
+
+/// Whether a path of a script may be touched: by the mode (no rule) or by a rule on paths.
+fn place_allowed<'a>(call: &Call<'a>, place: &Place) -> Option<Option<&'a Rule>> {
+    let column = match (place.writes(), place.inside) {
+        (true, true) => Column::ShellFiles,
+        (true, false) => Column::Shell,
+        (false, _) => place.column(),
+    };
+    if cell(call.mode, column) == Cell::Yes {
+        return Some(None);
+    }
+    // Rules on paths are rules of Read and Edit; the shell itself is named by no path.
+    path_rule(call, "", place).map(Some)
+}

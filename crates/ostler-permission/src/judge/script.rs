@@ -1,0 +1,153 @@
+//! A shell script in the judge's eyes: its paths placed, its column in the mode table.
+//!
+//! What the script means is read in `shell`; here it only meets the facts.
+
+use ostler_protocol::Mode;
+use ostler_stdx::AbsPath;
+
+use super::accesses::Place;
+use crate::{
+    facts::Facts,
+    mode::{Cell, Column, cell},
+    rules::base_name,
+    shell::{self, Command, How, Kind, Script, Touch},
+};
+
+/// A script with its paths placed.
+#[derive(Debug)]
+pub(crate) struct ScriptSeen<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) script: Script,
+    /// The places of redirections.
+    pub(crate) redirects: Vec<Place>,
+    /// The places of each command, in the order of the script's commands.
+    pub(crate) commands: Vec<Vec<Place>>,
+    /// Arguments of unknown programs that may be paths.
+    pub(crate) maybe: Vec<Place>,
+}
+
+impl<'a> ScriptSeen<'a> {
+    pub(super) fn new(text: &'a str, cwd: &AbsPath, facts: &Facts) -> Self {
+        let script = shell::analyse(text, cwd, &facts.home);
+        let places = |touches: &[Touch]| {
+            touches
+                .iter()
+                .filter(|touch| touch.how != How::Maybe)
+                .map(|touch| place(touch, cwd, facts))
+                .collect::<Vec<_>>()
+        };
+        let redirects = places(&script.redirects);
+        let commands = script.commands.iter().map(|c| places(&c.effect.touches)).collect();
+        let maybe = script
+            .touches()
+            .filter(|touch| touch.how == How::Maybe)
+            .map(|touch| place(touch, cwd, facts))
+            .collect();
+        Self { text, script, redirects, commands, maybe }
+    }
+
+    /// Every path that is touched for certain.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
+        self.redirects.iter().chain(self.commands.iter().flatten())
+    }
+
+    /// Why it cannot be allowed part by part, if that is so.
+    pub(crate) fn not_understood(&self) -> Option<&str> {
+        self.script.opaque.first().or(self.script.unclear.first()).map(String::as_str)
+    }
+
+    /// Commands with their places.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&Command, &[Place])> {
+        self.script.commands.iter().zip(self.commands.iter().map(Vec::as_slice))
+    }
+
+    /// The column of a command without its reads outside, and why it is not a better one.
+    pub(crate) fn column(command: &Command, places: &[Place]) -> (Column, String) {
+        let outside = places.iter().find(|place| place.writes() && !place.inside);
+        match (command.effect.kind, outside) {
+            (Kind::Other, _) => (Column::Shell, command.effect.why.clone()),
+            (_, Some(place)) => (Column::Shell, place.describe()),
+            (Kind::Read, None) if !places.iter().any(Place::writes) => {
+                (Column::ShellRead, String::new())
+            }
+            (Kind::Read | Kind::Files, None) => {
+                (Column::ShellFiles, "it changes files of the project".into())
+            }
+        }
+    }
+
+    /// What the mode says to the script as a whole.
+    pub(super) fn cell(&self, mode: Mode) -> (Cell, String) {
+        let mut worst = (cell(mode, Column::ShellRead), String::new());
+        let mut add = |column: Column, why: String| {
+            let next = cell(mode, column);
+            if next > worst.0 {
+                worst = (next, why);
+            }
+        };
+        if let Some(why) = self.not_understood() {
+            add(Column::Shell, why.to_owned());
+        }
+        for (command, places) in self.each() {
+            let (column, why) = Self::column(command, places);
+            add(column, why);
+        }
+        for place in &self.redirects {
+            if place.writes() {
+                let column = if place.inside { Column::ShellFiles } else { Column::Shell };
+                add(column, place.describe());
+            }
+        }
+        for place in self.places().filter(|place| !place.writes() && !place.inside) {
+            add(Column::ReadOutside, place.describe());
+        }
+        worst
+    }
+
+    /// Why it asks even if a rule allows it: it would remove the project, the home or more.
+    pub(super) fn destroys(&self, facts: &Facts) -> Option<String> {
+        for (command, places) in self.each() {
+            let removes = command.readings.iter().any(|reading| {
+                let name = reading.words.first().and_then(|word| word.text.as_deref());
+                matches!(name.map(base_name), Some("rm" | "rmdir" | "mv"))
+            });
+            if !removes {
+                continue;
+            }
+            for place in places.iter().filter(|place| place.writes()) {
+                let above = |dir: &AbsPath| place.spellings().any(|path| dir.is_within(path));
+                let moved_into = command
+                    .readings
+                    .iter()
+                    .any(|reading| reading.words.first().is_some_and(|word| word.is("mv")));
+                if !moved_into && (facts.inside_dirs().any(above) || above(&facts.home)) {
+                    return Some(format!("it would remove `{}` as a whole", place.path));
+                }
+            }
+        }
+        None
+    }
+}
+
+fn place(touch: &Touch, cwd: &AbsPath, facts: &Facts) -> Place {
+    let mut place = Place::new(touch.how, &touch.path, facts);
+    place.last.clone_from(&touch.last);
+    let plain =
+        touch.hops.iter().all(|(below, above)| match (facts.real(below), facts.real(above)) {
+            (Some(below_real), Some(above_real)) => below
+                .strip_prefix(above.as_path())
+                .is_ok_and(|rest| above_real.join(rest) == *below_real),
+            _ => false,
+        });
+    if !plain {
+        // `..` after a link leads somewhere else than the text says.
+        place.real = None;
+        place.inside = false;
+    }
+    if touch.how == How::Repository {
+        // A folder made to look like a repository would have its own programs run.
+        let known = touch.path == *cwd || facts.inside_dirs().any(|dir| *dir == touch.path);
+        place.inside &= known;
+    }
+    place
+}

@@ -1,0 +1,159 @@
+//! The judge through one door: a call in words, a verdict out.
+
+mod corpus;
+mod order;
+mod property;
+
+use std::collections::HashMap;
+
+use ostler_protocol::{Access, Mode};
+use ostler_stdx::AbsPath;
+use serde_json::{Map, Value};
+
+use super::{Call, Judgement, Verdict, judge};
+use crate::{Behavior, Facts, Resolved, RuleSource, Rules, paths_to_resolve};
+
+pub(super) fn abs(path: &str) -> AbsPath {
+    AbsPath::new(path).unwrap()
+}
+
+/// A call being put together. The disk: `/p` is the project, `/home/u` the home, `/x` an
+/// extra folder, and `links` lead elsewhere; every other path leads to itself.
+pub(super) struct Case {
+    tool: &'static str,
+    args: Map<String, Value>,
+    accesses: Vec<Access>,
+    mode: Mode,
+    rules: Rules,
+    links: HashMap<AbsPath, AbsPath>,
+    can_ask: bool,
+}
+
+impl Case {
+    pub(super) fn new(tool: &'static str, accesses: Vec<Access>) -> Self {
+        Self {
+            tool,
+            args: Map::new(),
+            accesses,
+            mode: Mode::Default,
+            rules: Rules::default(),
+            links: HashMap::new(),
+            can_ask: true,
+        }
+    }
+
+    pub(super) fn bash(command: &str) -> Self {
+        Self::new("Bash", vec![Access::Shell { command: command.into(), cwd: abs("/p") }])
+    }
+
+    pub(super) fn read(path: &str) -> Self {
+        Self::new("Read", vec![Access::Read { path: abs(path) }])
+    }
+
+    pub(super) fn edit(path: &str) -> Self {
+        Self::new("Edit", vec![Access::Write { path: abs(path) }])
+    }
+
+    pub(super) fn grep(root: &str) -> Self {
+        Self::new("Grep", vec![Access::Search { root: abs(root) }])
+    }
+
+    pub(super) fn fetch(url: &str, host: &str) -> Self {
+        Self::new("WebFetch", vec![Access::Network { url: url.into(), host: host.into() }])
+    }
+
+    pub(super) fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    pub(super) fn arg(mut self, key: &str, value: &str) -> Self {
+        self.args.insert(key.into(), value.into());
+        self
+    }
+
+    pub(super) fn rule(mut self, behavior: Behavior, text: &str) -> Self {
+        self.rules.add(behavior, text, RuleSource::User).unwrap();
+        self
+    }
+
+    pub(super) fn allow(self, text: &str) -> Self {
+        self.rule(Behavior::Allow, text)
+    }
+
+    pub(super) fn ask(self, text: &str) -> Self {
+        self.rule(Behavior::Ask, text)
+    }
+
+    pub(super) fn deny(self, text: &str) -> Self {
+        self.rule(Behavior::Deny, text)
+    }
+
+    pub(super) fn link(mut self, from: &str, to: &str) -> Self {
+        self.links.insert(abs(from), abs(to));
+        self
+    }
+
+    pub(super) fn alone(mut self) -> Self {
+        self.can_ask = false;
+        self
+    }
+
+    pub(super) fn rules(&mut self) -> &mut Rules {
+        &mut self.rules
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::new(abs("/p"), abs("/home/u"));
+        facts.extra_dirs.push(abs("/x"));
+        let mut paths = paths_to_resolve(&self.accesses, &facts.home);
+        paths.extend([abs("/p"), abs("/x"), abs("/home/u")]);
+        for path in paths {
+            let real = self.follow(&path);
+            facts.resolved.insert(path, Resolved { real, exists: true, is_dir: false });
+        }
+        facts
+    }
+
+    fn follow(&self, path: &AbsPath) -> AbsPath {
+        for (from, to) in &self.links {
+            if let Ok(rest) = path.strip_prefix(from.as_path()) {
+                return to.join(rest);
+            }
+        }
+        path.clone()
+    }
+
+    pub(super) fn judge(&self) -> Judgement {
+        let facts = self.facts();
+        judge(&Call {
+            tool: self.tool,
+            args: &self.args,
+            accesses: &self.accesses,
+            mode: self.mode,
+            rules: &self.rules,
+            facts: &facts,
+            can_ask: self.can_ask,
+        })
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        self.judge().verdict
+    }
+}
+
+/// Collects wrong verdicts, so that one run shows them all.
+#[track_caller]
+pub(super) fn expect_all(cases: impl IntoIterator<Item = (String, Judgement, Verdict)>) {
+    let wrong: Vec<String> = cases
+        .into_iter()
+        .filter(|(_, judgement, want)| judgement.verdict != *want)
+        .map(|(name, judgement, want)| {
+            format!(
+                "{name}\n    want {want:?}, got {:?}: {}",
+                judgement.verdict, judgement.reason.text
+            )
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,80 @@
+//! The folders that a script may be in at one point.
+//!
+//! A `cd` may fail, so there can be several; each relative path then means several paths.
+
+use ostler_stdx::AbsPath;
+
+use super::{How, Touch};
+use crate::glob;
+
+/// The possible folders; never empty unless too many to follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cwds(Vec<AbsPath>);
+
+/// More than these are not followed.
+const MOST: usize = 6;
+
+impl Cwds {
+    pub(super) fn one(cwd: AbsPath) -> Self {
+        Self(vec![cwd])
+    }
+
+    /// The folders after a `cd` that worked.
+    pub(super) fn enter(&self, path: &str) -> Self {
+        Self(self.0.iter().map(|cwd| cwd.join(path)).collect())
+    }
+
+    /// Either set of folders.
+    pub(super) fn or(mut self, other: &Self) -> Self {
+        for cwd in &other.0 {
+            if !self.0.contains(cwd) {
+                self.0.push(cwd.clone());
+            }
+        }
+        self
+    }
+
+    /// Whether there are more than are followed.
+    pub(super) fn too_many(&self) -> bool {
+        self.0.len() > MOST
+    }
+
+    /// What touching a path means from each folder. The path may hold wildcards if `wild`.
+    pub(super) fn touch(&self, how: How, path: &str, wild: bool, out: &mut Vec<Touch>) {
+        let places = self.0.iter().take(MOST).map(|cwd| touch(cwd, how, path, wild));
+        out.extend(places.filter(|touch| touch.last.is_some() || !is_plain_device(&touch.path)));
+    }
+}
+
+fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
+    let mut at = if path.starts_with('/') { AbsPath::root() } else { cwd.clone() };
+    let mut hops = Vec::new();
+    let mut last = None;
+    let mut parts = path.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
+    while let Some(part) = parts.next() {
+        if wild && glob::is_wild(part) {
+            // `dir/*/..` and the like: the folder before the wildcard stands for all of it.
+            let rest: Vec<&str> = parts.by_ref().collect();
+            last = rest.last().or(Some(&part)).map(|last| (*last).to_owned());
+            if rest.contains(&"..") {
+                at = AbsPath::root();
+            }
+            break;
+        }
+        if part == ".." {
+            let above = at.parent().unwrap_or_else(AbsPath::root);
+            hops.push((at, above.clone()));
+            at = above;
+        } else {
+            at = at.join(part);
+        }
+    }
+    Touch { how, path: at, last, hops }
+}
+
+/// Devices that every program may use; touching one changes nothing.
+fn is_plain_device(path: &AbsPath) -> bool {
+    let text = path.to_text();
+    matches!(text.as_str(), "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+        || text.starts_with("/dev/fd/")
+}

@@ -1,0 +1,420 @@
+//! What one simple command does, wrappers removed.
+//!
+//! A program that is not in the tables, an option that is not in its row and an argument
+//! that is not fixed text make the effect unknown; nothing is assumed harmless.
+
+use ostler_stdx::AbsPath;
+
+use super::{
+    Effect, How, Kind, Touch,
+    cwd::Cwds,
+    flags::{self, Arg},
+    git,
+    programs::{self, Args, Program},
+    sed,
+    word::Word,
+};
+use crate::rules::base_name;
+
+/// An effect that is not known.
+pub(super) fn other(why: impl Into<String>) -> Effect {
+    Effect { kind: Kind::Other, why: why.into(), touches: Vec::new() }
+}
+
+/// Names that a script may set without changing what later programs do.
+pub(super) fn is_harmless_name(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "CI",
+        "CLICOLOR",
+        "COLORTERM",
+        "COLUMNS",
+        "DEBUG",
+        "FORCE_COLOR",
+        "LANG",
+        "LANGUAGE",
+        "LINES",
+        "NO_COLOR",
+        "NODE_ENV",
+        "RUST_BACKTRACE",
+        "RUST_LOG",
+        "TERM",
+        "TZ",
+        "PYTHONUNBUFFERED",
+        "PYTHONDONTWRITEBYTECODE",
+        "CARGO_TERM_COLOR",
+    ];
+    let local = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && !name.ends_with("_proxy")
+        && !matches!(name, "histchars" | "auto_resume");
+    NAMES.contains(&name) || name.starts_with("LC_") || local
+}
+
+/// The folder that a `cd` enters, if that is fixed.
+pub(super) fn cd_target(words: &[Word], home: &AbsPath) -> Option<String> {
+    let mut args =
+        words[1..].iter().filter(|word| !word.is("-P") && !word.is("-L") && !word.is("--"));
+    let Some(to) = args.next() else { return Some(home.to_text()) };
+    let text = to.text.as_deref()?;
+    (args.next().is_none() && !text.starts_with('-') && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// Builtins after which later commands may mean something else.
+pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> Option<String> {
+    let changes = match name {
+        "alias" | "unalias" => words.len() > 1,
+        "source" | "." | "exec" | "enable" | "hash" | "shopt" | "bind" | "complete" | "let"
+        | "pushd" | "popd" | "mapfile" | "readarray" | "getopts" | "fc" | "history" | "emulate"
+        | "zmodload" | "autoload" | "noglob" | "nocorrect" | "-" => true,
+        _ => false,
+    };
+    changes.then(|| format!("`{name}` may change what later commands do"))
+}
+
+/// The effect of a command whose first word is fixed text.
+pub(super) fn of(words: &[Word], cwds: &Cwds) -> Effect {
+    let Some(spelled) = words[0].text.as_deref() else { return other("its program is not known") };
+    let name = base_name(spelled);
+    let trusted = ["", "/bin/", "/usr/bin/"].iter().any(|dir| spelled == format!("{dir}{name}"));
+    if !trusted {
+        return unknown(words, cwds, format!("`{spelled}` is a program at a path of its own"));
+    }
+    let args = &words[1..];
+    if let Some(program) = programs::find(name) {
+        return match table(program, args, cwds) {
+            Ok(touches) => Effect { kind: Kind::Read, why: String::new(), touches },
+            Err(why) => unknown(words, cwds, format!("`{name}` {why}")),
+        };
+    }
+    let known = match name {
+        "git" => git::read(args, cwds).map(|touches| (Kind::Read, touches)),
+        "find" => find(args, cwds).map(|touches| (Kind::Read, touches)),
+        "sed" => sed::effect(args, cwds),
+        "test" | "[" => test(name, args).map(|()| (Kind::Read, Vec::new())),
+        "printf" => printf(args).map(|()| (Kind::Read, Vec::new())),
+        "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "unset" => {
+            names(args).map(|()| (Kind::Read, Vec::new()))
+        }
+        "set" => set(args).map(|()| (Kind::Read, Vec::new())),
+        "command" => Ok((Kind::Read, Vec::new())),
+        "xargs" => Ok((Kind::Read, Vec::new())),
+        "mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp" => {
+            files(name, args, cwds).map(|touches| (Kind::Files, touches))
+        }
+        "tee" => tee(args, cwds).map(|touches| (Kind::Read, touches)),
+        _ if programs::tells_version(name, args) => Ok((Kind::Read, Vec::new())),
+        _ => Err("is not known to only read".to_owned()),
+    };
+    match known {
+        Ok((kind, touches)) => Effect { kind, why: String::new(), touches },
+        Err(why) => unknown(words, cwds, format!("`{name}` {why}")),
+    }
+}
+
+/// Every argument may be a path for all that is known.
+fn unknown(words: &[Word], cwds: &Cwds, why: String) -> Effect {
+    let mut touches: Vec<Touch> = Vec::new();
+    for word in words.iter().skip(1).take(64) {
+        let Some(text) = word.text.as_deref().or(word.wild.as_deref()) else { continue };
+        let wild = word.text.is_none();
+        let value = text.split_once('=').map(|(_, value)| value);
+        let at = text.rsplit_once('@').map(|(_, value)| value);
+        for path in [Some(text), value, at].into_iter().flatten() {
+            if !path.is_empty() && !path.starts_with('-') && path.len() < 4096 {
+                cwds.touch(How::Maybe, path, wild, &mut touches);
+            }
+        }
+    }
+    Effect { kind: Kind::Other, why, touches }
+}
+
+/// Notes what a path argument touches; an error if it is not known.
+pub(super) fn path(
+    word: &Word,
+    how: How,
+    tame: bool,
+    cwds: &Cwds,
+    touches: &mut Vec<Touch>,
+) -> Result<(), String> {
+    match (&word.text, &word.wild) {
+        (Some(text), _) => {
+            if text != "-" {
+                cwds.touch(how, text, false, touches);
+            }
+            Ok(())
+        }
+        (None, Some(wild)) if tame || !wild.starts_with(['*', '?', '[']) => {
+            cwds.touch(how, wild, true, touches);
+            Ok(())
+        }
+        (None, Some(_)) => Err("gets file names that may be read as options".into()),
+        (None, None) => Err(format!("gets the argument `{}`, which is not fixed text", word.raw)),
+    }
+}
+
+/// Why options were not understood.
+pub(super) const OPTIONS: &str = "has an option that is not known to only read";
+
+fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
+    if matches!(program.args, Args::Anything) {
+        return Ok(Vec::new());
+    }
+    let args = flags::all(program.options, words).ok_or(OPTIONS)?;
+    let mut touches = Vec::new();
+    let mut pattern_given = false;
+    let mut recursive = program.name == "rg" || program.name == "ag";
+    let mut plain = Vec::new();
+    for arg in &args {
+        match arg {
+            Arg::Flag { name, file, .. } => {
+                pattern_given |= matches!(*name, "-e" | "-f" | "--regexp" | "--file" | "--files");
+                recursive |= matches!(*name, "-r" | "-R" | "--recursive");
+                if let Some(file) = file {
+                    cwds.touch(How::Read, file, false, &mut touches);
+                }
+            }
+            Arg::Plain(word) => plain.push(*word),
+        }
+    }
+    let (how, start) = match program.args {
+        Args::Anything | Args::Data => return Ok(touches),
+        Args::Nothing if plain.is_empty() => return Ok(touches),
+        Args::Nothing => return Err("takes no argument that is known to only read".into()),
+        Args::Look { .. } => (How::Look, 0),
+        Args::Read | Args::ReadOne => (How::Read, 0),
+        Args::Pattern if recursive => (How::Search, usize::from(!pattern_given)),
+        Args::Pattern | Args::Filter => (How::Read, usize::from(!pattern_given)),
+    };
+    if plain.iter().take(start).any(|word| word.text.is_none()) {
+        return Err("gets a pattern that is not fixed text".into());
+    }
+    let paths = plain.get(start..).unwrap_or(&[]);
+    if matches!(program.args, Args::ReadOne) && paths.len() > 1 {
+        return Err("writes to its second argument".into());
+    }
+    for word in paths {
+        path(word, how, program.tame, cwds, &mut touches)?;
+    }
+    let here = match program.args {
+        Args::Look { here } => here,
+        Args::Pattern => recursive,
+        _ => false,
+    };
+    if paths.is_empty() && here {
+        cwds.touch(how, ".", false, &mut touches);
+    }
+    Ok(touches)
+}
+
+/// `find` with tests and `-print` only.
+fn find(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
+    const TESTS: &[&str] = &[
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-regex",
+        "-iregex",
+        "-type",
+        "-size",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-amin",
+        "-ctime",
+        "-cmin",
+        "-newer",
+        "-maxdepth",
+        "-mindepth",
+        "-perm",
+        "-user",
+        "-group",
+        "-links",
+        "-printf",
+        "-regextype",
+        "-inum",
+        "-xtype",
+        "-uid",
+        "-gid",
+        "-fstype",
+    ];
+    const ALONE: &[&str] = &[
+        "-print",
+        "-print0",
+        "-ls",
+        "-empty",
+        "-prune",
+        "-not",
+        "!",
+        "(",
+        ")",
+        "-o",
+        "-or",
+        "-a",
+        "-and",
+        "-depth",
+        "-mount",
+        "-xdev",
+        "-readable",
+        "-writable",
+        "-executable",
+        "-quit",
+        "-true",
+        "-false",
+        "-follow",
+        "-H",
+        "-L",
+        "-P",
+        "-daystart",
+        "-noleaf",
+        ",",
+    ];
+    let mut touches = Vec::new();
+    let mut at = 0;
+    let mut paths = true;
+    while let Some(word) = words.get(at) {
+        let text = word.text.as_deref();
+        let expression = text.is_some_and(|t| t.starts_with('-') || matches!(t, "!" | "(" | ","));
+        if paths && matches!(text, Some("-H" | "-L" | "-P")) {
+            at += 1;
+            continue;
+        }
+        paths &= !expression;
+        if paths {
+            path(word, How::Look, false, cwds, &mut touches)?;
+        } else {
+            match text {
+                Some(text) if TESTS.contains(&text) => {
+                    if words.get(at + 1).is_none_or(|value| value.splits) {
+                        return Err(format!("gets an argument of `{text}` that is not one word"));
+                    }
+                    at += 1;
+                }
+                Some(text) if ALONE.contains(&text) => {}
+                _ => return Err(format!("has `{}`, which is not known to only read", word.raw)),
+            }
+        }
+        at += 1;
+    }
+    if touches.is_empty() {
+        cwds.touch(How::Look, ".", false, &mut touches);
+    }
+    Ok(touches)
+}
+
+/// Comparisons whose operator is fixed: otherwise a value could become `-v`, which evaluates.
+fn test(name: &str, words: &[Word]) -> Result<(), String> {
+    const UNARY: &[&str] = &[
+        "-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-n", "-z", "-b", "-c", "-p", "-S",
+        "-t", "-O", "-G", "-N", "-g", "-u", "-k",
+    ];
+    const BINARY: &[&str] =
+        &["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "<", ">"];
+    let words = match (name, words) {
+        ("[", [inner @ .., last]) if last.is("]") => inner,
+        ("[", _) => return Err("is not closed".into()),
+        (_, words) => words,
+    };
+    let words = match words {
+        [first, rest @ ..] if first.is("!") => rest,
+        words => words,
+    };
+    let fixed = |word: &Word, of: &[&str]| word.text.as_deref().is_some_and(|t| of.contains(&t));
+    let single = |word: &Word| !word.splits;
+    let known = match words {
+        [] => true,
+        [word] => single(word),
+        [operator, word] => fixed(operator, UNARY) && single(word),
+        [a, operator, b] => fixed(operator, BINARY) && single(a) && single(b),
+        _ => words.iter().all(|word| word.text.is_some() && !word.is("-v") && !word.is("-R")),
+    };
+    if known { Ok(()) } else { Err("compares something that is not fixed text".into()) }
+}
+
+fn printf(words: &[Word]) -> Result<(), String> {
+    let format = words.iter().find(|word| !word.is("--")).and_then(|word| word.text.as_deref());
+    match format {
+        Some(format) if !format.starts_with('-') && !format.contains("%n") => Ok(()),
+        _ => Err("has a format that is not fixed text, or sets a variable".into()),
+    }
+}
+
+/// Builtins that set names.
+fn names(words: &[Word]) -> Result<(), String> {
+    for word in words {
+        let text = word.text.as_deref().or_else(|| word.raw.split_once('=').map(|(name, _)| name));
+        let name = text.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
+        match name {
+            Some("-r" | "-x" | "-s") => {}
+            Some(name) if is_harmless_name(name) => {}
+            _ => return Err(format!("sets `{}`, which may change what a program does", word.raw)),
+        }
+    }
+    Ok(())
+}
+
+fn set(words: &[Word]) -> Result<(), String> {
+    let known = words.iter().all(|word| {
+        word.text.as_deref().is_some_and(|text| {
+            matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
+                || text.strip_prefix(['-', '+']).is_some_and(|letters| {
+                    !letters.is_empty() && letters.chars().all(|c| "euxof".contains(c))
+                })
+        })
+    });
+    if known && !words.is_empty() { Ok(()) } else { Err("changes how the shell reads".into()) }
+}
+
+/// `mkdir touch rm rmdir mv cp` with the options that keep them what they are.
+fn files(name: &str, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
+    let options = match name {
+        "mkdir" => "-p --parents -v --verbose -m: --mode:",
+        "touch" => "-a -c -m -d: -t: -r< --no-create --date: --reference<",
+        "rm" => "-r -R -f -i -I -v -d --recursive --force --verbose --dir",
+        "rmdir" => "-p --parents -v --verbose",
+        "mv" => "-f -n -v -i -u --force --no-clobber --verbose -T",
+        _ => {
+            "-r -R -a -f -n -v -i -p -u -d -L -P -T --recursive --force --no-clobber --verbose --archive --preserve?"
+        }
+    };
+    let args = flags::all(options, words).ok_or("has an option that is not understood")?;
+    let mut touches = Vec::new();
+    let mut paths = Vec::new();
+    for arg in args {
+        match arg {
+            Arg::Flag { file: Some(file), .. } => {
+                cwds.touch(How::Read, file, false, &mut touches);
+            }
+            Arg::Flag { .. } => {}
+            Arg::Plain(word) => paths.push(word),
+        }
+    }
+    let copied = name == "cp" && paths.len() > 1;
+    let last = paths.len().saturating_sub(1);
+    for (at, word) in paths.iter().enumerate() {
+        let how = if copied && at < last { How::Read } else { How::Write };
+        path(word, how, false, cwds, &mut touches)?;
+        // What lands in a folder has the name of what was copied; judge that path too.
+        if matches!(name, "cp" | "mv") && at < last {
+            let from = word.text.as_deref().or(word.wild.as_deref()).map(base_name);
+            let to = paths[last].text.as_deref();
+            if let (Some(from), Some(to)) = (from, to) {
+                let landed = format!("{to}/{from}");
+                cwds.touch(How::Write, &landed, word.text.is_none(), &mut touches);
+            }
+        }
+    }
+    Ok(touches)
+}
+
+fn tee(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
+    let args = flags::all("-a --append -i --ignore-interrupts", words).ok_or(OPTIONS)?;
+    let mut touches = Vec::new();
+    for arg in args {
+        if let Arg::Plain(word) = arg {
+            path(word, How::Write, false, cwds, &mut touches)?;
+        }
+    }
+    Ok(touches)
+}
