@@ -53,6 +53,7 @@ pub struct Turn {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one per session, and it changes in place")]
 enum State {
     Idle,
     Sampling(Sampling),

@@ -1,1 +1,41 @@
-//! ostler-host
+//! Wires everything once and implements every method of the protocol.
+//!
+//! Reads configuration and environment, keeps the sessions of this process, gathers the
+//! facts that the judge needs, and projects what sessions emit. Doors translate between
+//! this and a wire; they decide nothing.
+
+mod env;
+mod gate;
+mod git;
+mod host;
+mod hub;
+mod live;
+mod methods;
+mod models;
+pub mod outlet;
+mod project;
+mod prompt;
+mod rules;
+mod transcript;
+
+pub use env::Environment;
+pub use gate::Surface;
+pub use host::{Attachment, Host, HostOptions};
+pub use hub::{Published, SessionHub};
+pub use live::{LiveSession, SessionSpec};
+pub use ostler_core::{
+    self as core, Answer, AnswerSource, DeniedBy, Prompt, PromptReply, RunEnd, RunReason,
+    SessionEvent,
+};
+pub use ostler_permission::{Behavior, PermissionUpdate, split_rule_list};
+pub use ostler_provider::{BlockKind, Effort, Failure, ModelEvent, StopReason, Thinking};
+pub use ostler_sandbox::supervisor_main;
+pub use ostler_store::Root;
+pub use prompt::SystemPrompt;
+
+/// The version of the reference whose wire and transcript shapes we follow
+/// (agent-sdk.md 1.2).
+pub const COMPATIBILITY_VERSION: &str = "2.1.332";
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -13,6 +13,7 @@ use ostler_stdx::{AbsPath, Clock};
 
 use crate::{
     error::{Error, Result},
+    index::Index,
     journal::{self, Journal},
     lock::{self, WriterLock},
     log::SessionLog,
@@ -81,17 +82,19 @@ pub struct Located {
 }
 
 /// The sessions of a home.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Store {
     roots: Roots,
     clock: Arc<dyn Clock>,
+    index: Arc<Index>,
 }
 
 impl Store {
     /// A store over two roots; touches no disk.
     #[must_use]
     pub fn new(roots: Roots, clock: Arc<dyn Clock>) -> Self {
-        Self { roots, clock }
+        let index = Arc::new(Index::at(roots.home.join("index.sqlite").to_path_buf()));
+        Self { roots, clock, index }
     }
 
     /// The two roots.
@@ -205,6 +208,10 @@ impl Store {
         }
     }
 
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
     fn check_id(&self, id: &str) -> Result<()> {
         if is_session_id(id) {
             return Ok(());
@@ -254,7 +261,7 @@ impl Store {
     }
 
     /// The folders that may hold a project's sessions: any with the same first 200 units.
-    fn project_dirs(&self, root: Root, real: &Path) -> Vec<PathBuf> {
+    pub(crate) fn project_dirs(&self, root: Root, real: &Path) -> Vec<PathBuf> {
         let projects = self.projects(root);
         let name = slug(real);
         let Some(head) = name.get(..slug::LIMIT).filter(|_| name.len() > slug::LIMIT) else {

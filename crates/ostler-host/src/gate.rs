@@ -1,0 +1,164 @@
+//! Judges the calls of a session: facts from the disk, the pure judge, and whether
+//! somebody can be asked.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use ostler_core::{DeniedBy, Gate, GateCall, Question, Ruling};
+use ostler_permission::{Judgement, ReasonKind, Verdict};
+use ostler_stdx::Clock;
+use ostler_tool::{AnyTool, Registry, ToolError};
+
+use crate::{hub::SessionHub, live::SessionSpec, rules::SessionRules};
+
+/// Who can be asked when a call needs a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// Front ends of our own protocol, while one looks at the session.
+    Watchers,
+    /// The door that runs the session: it answers every request.
+    Door,
+    /// Nobody.
+    NoOne,
+}
+
+/// The gate of one session.
+#[derive(Debug)]
+pub(crate) struct HostGate {
+    hub: Arc<SessionHub>,
+    rules: Arc<SessionRules>,
+    tools: Registry,
+    surface: Surface,
+    ask_timeout_ms: Option<i64>,
+    clock: Arc<dyn Clock>,
+}
+
+impl HostGate {
+    pub(crate) fn new(
+        hub: Arc<SessionHub>,
+        rules: Arc<SessionRules>,
+        tools: Registry,
+        spec: &SessionSpec,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            hub,
+            rules,
+            tools,
+            surface: spec.surface,
+            ask_timeout_ms: spec.ask_timeout_ms,
+            clock,
+        }
+    }
+
+    fn can_ask(&self) -> bool {
+        match self.surface {
+            Surface::Watchers => self.hub.is_watched(),
+            Surface::Door => true,
+            Surface::NoOne => false,
+        }
+    }
+}
+
+impl Gate for HostGate {
+    fn judge(&self, call: GateCall) -> BoxFuture<'static, Ruling> {
+        let Some(tool) = self.tools.get(&call.call.name).map(Arc::clone) else {
+            let message = format!(
+                "<tool_use_error>Error: No such tool available: {}</tool_use_error>",
+                call.call.name
+            );
+            return ready(invalid(message, call.call.name));
+        };
+        let title = tool.title(&call.call.args);
+        let accesses = match tool.access(&call.call.args, &call.cx.cwd) {
+            Ok(accesses) => accesses,
+            Err(error) => return ready(invalid(input_error(&error), title)),
+        };
+        let can_ask = call.approved || self.can_ask();
+        let judgement =
+            self.rules.judge(tool.name(), &call.call.args, &accesses, call.mode, can_ask);
+        match judgement.verdict {
+            Verdict::Deny => ready(denied(judgement, title)),
+            Verdict::Ask if !call.approved => {
+                let question = self.question(&judgement, title);
+                ask(tool, call, question)
+            }
+            Verdict::Allow | Verdict::Ask => {
+                self.rules.approve(&accesses);
+                ready(Ruling::Allow { title })
+            }
+        }
+    }
+}
+
+impl HostGate {
+    fn question(&self, judgement: &Judgement, title: String) -> Question {
+        let asked_at = self.clock.now_ms();
+        Question {
+            title,
+            reason: Some(judgement.reason.text.clone()),
+            reason_kind: reason_kind(judgement.reason.kind).map(str::to_owned),
+            suggested_rule: judgement.suggested_rule.clone(),
+            suggestions: judgement
+                .suggestions
+                .iter()
+                .filter_map(|update| serde_json::to_value(update).ok())
+                .collect(),
+            targets: judgement.targets.clone(),
+            spans: judgement.spans.clone(),
+            diffs: Vec::new(),
+            blocked_path: judgement.blocked_path.as_ref().map(ostler_stdx::AbsPath::to_text),
+            asked_at,
+            expires_at: self.ask_timeout_ms.map(|timeout| asked_at + timeout),
+        }
+    }
+}
+
+fn ready(ruling: Ruling) -> BoxFuture<'static, Ruling> {
+    Box::pin(std::future::ready(ruling))
+}
+
+/// The question with a preview of what would change.
+fn ask(
+    tool: Arc<dyn AnyTool>,
+    call: GateCall,
+    mut question: Question,
+) -> BoxFuture<'static, Ruling> {
+    Box::pin(async move {
+        question.diffs = tool.preview(call.call.args, call.cx).await;
+        Ruling::Ask(question)
+    })
+}
+
+fn invalid(message: String, title: String) -> Ruling {
+    Ruling::Deny { message, by: DeniedBy::Invalid, reason_kind: None, title }
+}
+
+fn input_error(error: &ToolError) -> String {
+    format!("<tool_use_error>InputValidationError: {error}</tool_use_error>")
+}
+
+fn denied(judgement: Judgement, title: String) -> Ruling {
+    let by = match judgement.reason.kind {
+        ReasonKind::Rule => DeniedBy::Rule,
+        ReasonKind::Mode => DeniedBy::Mode,
+        ReasonKind::Safety | ReasonKind::Interaction => DeniedBy::Safety,
+        ReasonKind::NoSurface => DeniedBy::NoOne,
+    };
+    Ruling::Deny {
+        message: judgement.reason.text,
+        by,
+        reason_kind: reason_kind(judgement.reason.kind).map(str::to_owned),
+        title,
+    }
+}
+
+/// The reference's name of a reason (agent-sdk.md 3.4).
+fn reason_kind(kind: ReasonKind) -> Option<&'static str> {
+    match kind {
+        ReasonKind::Rule => Some("rule"),
+        ReasonKind::Mode => Some("mode"),
+        ReasonKind::Safety => Some("safetyCheck"),
+        ReasonKind::Interaction | ReasonKind::NoSurface => None,
+    }
+}

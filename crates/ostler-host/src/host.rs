@@ -1,0 +1,310 @@
+//! The host: the sessions of this process and what they share.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::OsString,
+    path::PathBuf,
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+};
+
+use ostler_protocol::{
+    ErrorKind, Event, EventKind, RpcError, SessionId,
+    methods::{Caller, SessionSendResult},
+    session::SessionRow,
+};
+use ostler_stdx::{AbsPath, Clock, IdGen, SystemClock};
+use ostler_store::Store;
+use tokio::sync::OnceCell;
+
+use crate::{
+    env::Environment,
+    hub::{OnChange, Published},
+    live::{LiveSession, SessionSpec},
+    outlet::{Outlet, Slow},
+};
+
+/// What a process decides about its host.
+#[derive(Debug)]
+pub struct HostOptions {
+    /// What the process was started with.
+    pub env: Environment,
+    /// This program, which the supervisor of child processes is started from.
+    pub exe: PathBuf,
+    /// The model for new sessions.
+    pub model: Option<String>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl HostOptions {
+    /// The usual options of a process.
+    #[must_use]
+    pub fn new(env: Environment, exe: PathBuf) -> Self {
+        Self { env, exe, model: None, clock: Arc::new(SystemClock) }
+    }
+}
+
+/// The host of this process. Clones are the same host.
+#[derive(Debug, Clone)]
+pub struct Host(pub(crate) Arc<Inner>);
+
+/// A front end's end of a connection to the host.
+#[derive(Debug, Clone)]
+pub struct Attachment {
+    /// The events that it gets.
+    pub events: Outlet<Published>,
+    everything: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) options: HostOptions,
+    store: Store,
+    epoch: String,
+    sessions: Mutex<HashMap<SessionId, Arc<LiveSession>>>,
+    /// Front ends by client id.
+    clients: Mutex<HashMap<String, Attachment>>,
+    /// First results by the sender's own id.
+    pub(crate) sends: Mutex<HashMap<String, Arc<OnceCell<Result<SessionSendResult, RpcError>>>>>,
+    pub(crate) starts: Mutex<HashMap<String, SessionId>>,
+    /// One loading of a session at a time.
+    loading: tokio::sync::Mutex<()>,
+}
+
+impl Host {
+    /// Opens a host. Touches neither disk nor network.
+    #[must_use]
+    pub fn open(options: HostOptions) -> Self {
+        let store = Store::new(options.env.roots.clone(), Arc::clone(&options.clock));
+        Self(Arc::new(Inner {
+            options,
+            store,
+            epoch: IdGen::random().uuid(),
+            sessions: Mutex::default(),
+            clients: Mutex::default(),
+            sends: Mutex::default(),
+            starts: Mutex::default(),
+            loading: tokio::sync::Mutex::new(()),
+        }))
+    }
+
+    /// What the process was started with.
+    #[must_use]
+    pub fn env(&self) -> &Environment {
+        &self.0.options.env
+    }
+
+    /// New with every host process.
+    #[must_use]
+    pub fn epoch(&self) -> &str {
+        &self.0.epoch
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn exe(&self) -> PathBuf {
+        self.0.options.exe.clone()
+    }
+
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.0.options.clock)
+    }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.0.options.clock.now_ms()
+    }
+
+    /// Today's date where the person is.
+    pub(crate) fn today(&self) -> String {
+        let now = jiff::Timestamp::from_millisecond(self.now_ms()).unwrap_or_default();
+        now.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string()
+    }
+
+    /// The branch of a folder's repository.
+    pub(crate) fn git_branch(&self, cwd: &AbsPath) -> Option<String> {
+        crate::git::branch(cwd)
+    }
+
+    /// The user's own instruction files, in both homes.
+    pub(crate) fn home_instructions(&self, spec: &SessionSpec) -> Vec<AbsPath> {
+        let user =
+            spec.setting_sources.as_ref().is_none_or(|sources| sources.iter().any(|s| s == "user"));
+        if !user {
+            return Vec::new();
+        }
+        let roots = &self.env().roots;
+        vec![roots.home.join("AGENTS.md"), roots.claude.join("CLAUDE.md")]
+    }
+
+    /// What child processes get: the environment without credentials.
+    pub(crate) fn child_env(&self) -> BTreeMap<OsString, OsString> {
+        let pass: [&str; 0] = [];
+        ostler_sandbox::child_env(self.env().vars(), crate::models::CREDENTIAL_NAMES, &pass)
+    }
+
+    /// Starts a session.
+    ///
+    /// # Errors
+    /// `usage` for a bad model or folder, `busy` for an id in use, `storage`.
+    pub fn start(&self, spec: SessionSpec) -> Result<Arc<LiveSession>, RpcError> {
+        let session = LiveSession::start(self, spec)?;
+        self.register(&session);
+        Ok(session)
+    }
+
+    /// Loads a session that has a log, or gives the one that is loaded.
+    ///
+    /// # Errors
+    /// `not_found`, `busy` with the owner's pid, `storage`.
+    pub async fn resume(
+        &self,
+        id: &SessionId,
+        spec: SessionSpec,
+    ) -> Result<Arc<LiveSession>, RpcError> {
+        let _one_at_a_time = self.0.loading.lock().await;
+        if let Some(session) = self.session(id) {
+            return Ok(session);
+        }
+        let session = LiveSession::resume(self, id, spec)?;
+        self.register(&session);
+        Ok(session)
+    }
+
+    fn register(&self, session: &Arc<LiveSession>) {
+        let mut sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.insert(session.id.clone(), Arc::clone(session));
+        drop(sessions);
+        let clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        for (client, attachment) in clients.iter().filter(|(_, attachment)| attachment.everything) {
+            session.hub.subscribe(client, attachment.events.clone(), None);
+        }
+    }
+
+    /// A session that this process serves.
+    #[must_use]
+    pub fn session(&self, id: &SessionId) -> Option<Arc<LiveSession>> {
+        let sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(id).filter(|session| !session.handle.is_closed()).map(Arc::clone)
+    }
+
+    /// All sessions that this process serves.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<LiveSession>> {
+        self.0
+            .sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .map(Arc::clone)
+            .collect()
+    }
+
+    /// Connects a front end. With `everything` it is subscribed to every session from now
+    /// on (stdio); else to those that it asks for, and to events of the host.
+    #[must_use]
+    pub fn attach(&self, client: &str, slow: Slow, everything: bool) -> Attachment {
+        let attachment = Attachment { events: Outlet::new(slow), everything };
+        let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = clients.insert(client.to_owned(), attachment.clone()) {
+            old.events.close();
+        }
+        drop(clients);
+        if everything {
+            for session in self.sessions() {
+                session.hub.subscribe(client, attachment.events.clone(), None);
+            }
+        }
+        attachment
+    }
+
+    /// Follows one session as a stream of its own, replaying what came after `after`.
+    ///
+    /// # Errors
+    /// `not_found` if this process does not serve it.
+    pub fn follow(
+        &self,
+        client: &str,
+        session_id: &SessionId,
+        after: Option<u64>,
+    ) -> Result<Outlet<Published>, RpcError> {
+        let session = self.session(session_id).ok_or_else(|| not_loaded(session_id))?;
+        let outlet = Outlet::new(Slow::Drop);
+        session.hub.follow(client, outlet.clone(), after);
+        Ok(outlet)
+    }
+
+    /// Disconnects a front end, if this is still its connection.
+    pub fn detach(&self, client: &str, attachment: &Attachment) {
+        let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current =
+            clients.get(client).is_some_and(|held| held.events.same(&attachment.events));
+        if is_current {
+            clients.remove(client);
+        }
+        drop(clients);
+        attachment.events.close();
+    }
+
+    /// The connection of a caller.
+    pub(crate) fn attachment(&self, caller: &Caller) -> Result<Attachment, RpcError> {
+        let clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.get(&caller.client).cloned().ok_or_else(|| {
+            RpcError::new(ErrorKind::Usage, "this connection has no event stream")
+                .hint("open `GET /events?client=ID` first, with the same id as in the header `Ostler-Client`")
+        })
+    }
+
+    /// Tells every window that a session's row changed.
+    pub(crate) fn on_change(&self) -> OnChange {
+        let host: Weak<Inner> = Arc::downgrade(&self.0);
+        Arc::new(move |id| {
+            if let Some(inner) = host.upgrade() {
+                Self(inner).announce(id);
+            }
+        })
+    }
+
+    pub(crate) fn announce(&self, id: &SessionId) {
+        let Some(session) = self.session(id).filter(|session| session.spec.projected) else {
+            return;
+        };
+        let row: SessionRow = crate::methods::live_row(self, &session);
+        self.broadcast(Some(id), EventKind::SessionChanged { row: Box::new(row) });
+    }
+
+    /// Sends an event of the host to every window.
+    pub(crate) fn broadcast(&self, session_id: Option<&SessionId>, kind: EventKind) {
+        let event =
+            Event { session_id: session_id.cloned(), seq: None, epoch: None, run_id: None, kind };
+        let json: Arc<str> = serde_json::to_string(&event).unwrap_or_default().into();
+        let clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        for attachment in clients.values() {
+            let published =
+                Published { seq: 0, session_id: session_id.cloned(), json: Arc::clone(&json) };
+            attachment.events.push(published, json.len());
+        }
+    }
+
+    /// Ends every session: stops what goes on, writes what must be written, kills what
+    /// still runs.
+    pub async fn shutdown(&self) {
+        let sessions: Vec<_> = {
+            let mut sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.drain().map(|(_, session)| session).collect()
+        };
+        futures::future::join_all(sessions.iter().map(|session| session.close())).await;
+    }
+}
+
+pub(crate) fn not_loaded(id: &SessionId) -> RpcError {
+    RpcError::new(ErrorKind::NotFound, format!("no session `{id}` is loaded here"))
+        .hint("load it with `session.resume`; `session.list` names the sessions that are there")
+}
+
+/// The OpenRPC document, made at first use.
+pub(crate) fn openrpc() -> &'static serde_json::Value {
+    static DOCUMENT: OnceLock<serde_json::Value> = OnceLock::new();
+    DOCUMENT.get_or_init(ostler_protocol::codegen::openrpc)
+}

@@ -1,0 +1,485 @@
+//! A session that this process serves: its task, its hub, its gate, and how it is made.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use ostler_builtins::Hands;
+use ostler_core::{
+    Command, Place, Prompt, PromptReply, SessionConfig, SessionHandle, SessionParts,
+    SessionSnapshot, mend,
+};
+use ostler_protocol::{ErrorKind, Mode, RpcError, SessionId};
+use ostler_sandbox::Supervisor;
+use ostler_stdx::{AbsPath, IdGen};
+use ostler_store::{
+    Header, Replay, Root, SessionLog,
+    record::{Entry, EntryBody, Own, Record},
+};
+use ostler_tool::{Registry, SessionState};
+
+use crate::{
+    gate::{HostGate, Surface},
+    host::Host,
+    hub::SessionHub,
+    models::Model,
+    prompt::{self, Surroundings, SystemPrompt},
+    rules::SessionRules,
+};
+
+/// What a door wants a session to be. The default is what the doors of our own protocol want.
+#[derive(Debug, Clone)]
+pub struct SessionSpec {
+    /// The id that it should have.
+    pub id: Option<SessionId>,
+    /// The project folder.
+    pub cwd: AbsPath,
+    /// Where its log lies.
+    pub root: Root,
+    /// The door, as transcripts call it.
+    pub entrypoint: String,
+    /// The provider, chosen together with the model.
+    pub provider: Option<String>,
+    /// The model: an id, an alias, `provider/id` or `scripted:...`.
+    pub model: Option<String>,
+    /// The mode.
+    pub mode: Option<Mode>,
+    /// The system prompt.
+    pub system: SystemPrompt,
+    /// Tools to offer; all if absent.
+    pub tools: Option<Vec<String>>,
+    /// Tools to leave out.
+    pub without_tools: Vec<String>,
+    /// Rules from the command line: `allow`, `ask` or `deny`, and the rule.
+    pub rules: Vec<(ostler_permission::Behavior, String)>,
+    /// Further folders that count as inside.
+    pub extra_dirs: Vec<AbsPath>,
+    /// Which settings files count: `user`, `project`, `local`; all if absent.
+    pub setting_sources: Option<Vec<String>>,
+    /// Trust the project's content for this run.
+    pub trust: bool,
+    /// Who can be asked.
+    pub surface: Surface,
+    /// Most provider answers of a run.
+    pub max_responses: Option<u32>,
+    /// Waiting messages join the running turn.
+    pub join_waiting: bool,
+    /// Whether and how the model may reason.
+    pub thinking: ostler_provider::Thinking,
+    /// How hard it tries.
+    pub effort: Option<ostler_provider::Effort>,
+    /// Values for the vendor's beta header.
+    pub betas: Vec<String>,
+    /// Whether front ends of our own protocol can follow it.
+    pub projected: bool,
+    /// After this an open request counts as denied, in ms; never if absent.
+    pub ask_timeout_ms: Option<i64>,
+}
+
+impl SessionSpec {
+    /// A session of our own protocol in a project folder.
+    #[must_use]
+    pub fn new(cwd: AbsPath) -> Self {
+        Self {
+            id: None,
+            cwd,
+            root: Root::Native,
+            entrypoint: "ostler".to_owned(),
+            provider: None,
+            model: None,
+            mode: None,
+            system: SystemPrompt::Default,
+            tools: None,
+            without_tools: Vec::new(),
+            rules: Vec::new(),
+            extra_dirs: Vec::new(),
+            setting_sources: None,
+            trust: false,
+            surface: Surface::Watchers,
+            max_responses: None,
+            join_waiting: false,
+            thinking: ostler_provider::Thinking::Default,
+            effort: None,
+            betas: Vec::new(),
+            projected: true,
+            ask_timeout_ms: Some(30 * 60 * 1000),
+        }
+    }
+}
+
+/// A session that this process serves.
+#[derive(Debug)]
+pub struct LiveSession {
+    /// Its id.
+    pub id: SessionId,
+    /// Its project folder.
+    pub cwd: AbsPath,
+    /// Its task.
+    pub handle: SessionHandle,
+    /// Its events.
+    pub hub: Arc<SessionHub>,
+    /// Its tools.
+    pub tools: Registry,
+    /// Lines for standard error: what waits for trust, which settings were skipped.
+    pub warnings: Vec<String>,
+    pub(crate) rules: Arc<SessionRules>,
+    pub(crate) spec: SessionSpec,
+    pub(crate) model: Mutex<Model>,
+    pub(crate) facts: Mutex<LiveFacts>,
+    supervisor: Supervisor,
+}
+
+/// What lists show of a live session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LiveFacts {
+    pub(crate) title: Option<String>,
+    pub(crate) first_prompt: Option<String>,
+    pub(crate) created_at: i64,
+    pub(crate) last_turn_at: i64,
+    pub(crate) turns: u32,
+    pub(crate) mode: Mode,
+}
+
+/// What a log holds already when its session is loaded.
+struct Loaded {
+    entries: Vec<Entry>,
+    replay: Option<Replay>,
+}
+
+impl LiveSession {
+    /// Makes a session that is new.
+    pub(crate) fn start(host: &Host, spec: SessionSpec) -> Result<Arc<Self>, RpcError> {
+        let id = spec.id.clone().unwrap_or_else(|| SessionId(IdGen::random().uuid()));
+        let header = header(host, &spec, &id);
+        let log = host.store().create(spec.root, header).map_err(|error| storage_error(&error))?;
+        Self::build(host, spec, log, Loaded { entries: Vec::new(), replay: None })
+    }
+
+    /// Loads a session that has a log, and closes what a crash left open in it.
+    pub(crate) fn resume(
+        host: &Host,
+        id: &SessionId,
+        mut spec: SessionSpec,
+    ) -> Result<Arc<Self>, RpcError> {
+        let header = header(host, &spec, id);
+        let (mut log, mut replay) =
+            host.store().resume(header).map_err(|error| storage_error(&error))?;
+        if let Some(project) =
+            replay.carried.project.as_ref().and_then(|path| AbsPath::new(path).ok())
+        {
+            spec.cwd = project;
+            log.set_cwd(spec.cwd.clone());
+        }
+        let mut entries = std::mem::take(&mut replay.entries);
+        close_open(host, &mut log, &mut replay, &mut entries)?;
+        Self::build(host, spec, log, Loaded { entries, replay: Some(replay) })
+    }
+
+    fn build(
+        host: &Host,
+        mut spec: SessionSpec,
+        log: SessionLog,
+        loaded: Loaded,
+    ) -> Result<Arc<Self>, RpcError> {
+        let id = SessionId::from(log.session_id());
+        let carried =
+            loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
+        let settings = crate::rules::load(host, &spec);
+        let mode = spec.mode.or(carried.mode).or(settings.default_mode).unwrap_or_default();
+        spec.mode = Some(mode);
+        let model =
+            host.resolve_model(&spec, carried.pinned.as_ref(), settings.model.as_deref())?;
+        let projected = spec.projected.then(|| (spec.cwd.to_text(), mode));
+        let hub = Arc::new(SessionHub::new(
+            id.clone(),
+            host.epoch().to_owned(),
+            projected,
+            host.on_change(),
+        ));
+        let rules = Arc::new(SessionRules::new(host, &spec, settings.rules, settings.extra_dirs));
+        let supervisor = Supervisor::new(host.exe());
+        let tools = tools(host, &spec, &supervisor, &rules)?;
+        let gate = Arc::new(HostGate::new(
+            Arc::clone(&hub),
+            Arc::clone(&rules),
+            tools.clone(),
+            &spec,
+            host.clock(),
+        ));
+        let (system, preamble, opening) = beginning(host, &spec, &carried, &model);
+        let facts = LiveFacts {
+            title: carried.title.clone(),
+            first_prompt: carried.first_prompt.clone(),
+            created_at: loaded
+                .replay
+                .as_ref()
+                .and_then(|replay| replay.created_at_ms)
+                .unwrap_or(host.now_ms()),
+            last_turn_at: loaded
+                .replay
+                .as_ref()
+                .and_then(|replay| replay.last_at_ms)
+                .unwrap_or(host.now_ms()),
+            turns: carried.turns,
+            mode,
+        };
+        let handle = ostler_core::spawn(SessionParts {
+            config: SessionConfig {
+                cwd: spec.cwd.clone(),
+                model: model.choice(&spec),
+                system,
+                preamble,
+                mode,
+                max_responses: spec.max_responses,
+                join_waiting: spec.join_waiting,
+            },
+            log,
+            entries: loaded.entries,
+            cut: carried.cut,
+            queue: carried.queue,
+            opening,
+            tools: tools.clone(),
+            state: SessionState::default(),
+            gate,
+            sink: Arc::<SessionHub>::clone(&hub),
+            clock: host.clock(),
+            ids: IdGen::random(),
+        });
+        Ok(Arc::new(Self {
+            id,
+            cwd: spec.cwd.clone(),
+            handle,
+            hub,
+            tools,
+            warnings: settings.warnings,
+            rules,
+            spec,
+            model: Mutex::new(model),
+            facts: Mutex::new(facts),
+            supervisor,
+        }))
+    }
+
+    /// The provider and model in force: provider id and the vendor's model id.
+    #[must_use]
+    pub fn model(&self) -> (String, String) {
+        let model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        (model.provider_id().to_owned(), model.id.clone())
+    }
+
+    /// Whether a model is set up.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).is_configured()
+    }
+
+    /// The mode in force.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.facts().mode
+    }
+
+    pub(crate) fn facts(&self) -> LiveFacts {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn with_facts(&self, change: impl FnOnce(&mut LiveFacts)) {
+        change(&mut self.facts.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Sends a prompt.
+    ///
+    /// # Errors
+    /// `limit` if too many wait, `not_found` if the session has ended.
+    pub async fn prompt(&self, prompt: Prompt) -> Result<PromptReply, RpcError> {
+        let (text, at_ms) = (prompt.content.text(), prompt.at_ms);
+        match self.handle.prompt(prompt).await {
+            Some(PromptReply::Full) => {
+                Err(RpcError::new(ErrorKind::Limit, "too many messages wait in this session")
+                    .hint("wait for the running turn, or take messages out with `session.dequeue`"))
+            }
+            Some(reply) => {
+                self.with_facts(|facts| {
+                    facts.turns += 1;
+                    facts.last_turn_at = at_ms;
+                    facts.first_prompt.get_or_insert_with(|| text.chars().take(200).collect());
+                });
+                Ok(reply)
+            }
+            None => {
+                Err(RpcError::new(ErrorKind::NotFound, format!("session `{}` has ended", self.id)))
+            }
+        }
+    }
+
+    /// Changes the mode from the next tool call on.
+    pub async fn set_mode(&self, mode: Mode) {
+        self.with_facts(|facts| facts.mode = mode);
+        self.handle.tell(Command::SetMode(mode)).await;
+    }
+
+    /// Changes provider and model from the next request on.
+    pub(crate) async fn set_model(&self, model: Model) {
+        let choice = model.choice(&self.spec);
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
+        self.handle.tell(Command::SetModel(Box::new(choice))).await;
+    }
+
+    /// Looks at the session and at its place in the event stream at the same moment.
+    pub async fn snapshot(&self) -> Option<(u64, SessionSnapshot)> {
+        let hub = Arc::clone(&self.hub);
+        self.handle.snapshot(Place::new(move || hub.seq())).await
+    }
+
+    /// Ends the session's task and everything that it runs.
+    pub async fn close(&self) {
+        self.handle.shutdown().await;
+        self.supervisor.shutdown().await;
+    }
+}
+
+fn header(host: &Host, spec: &SessionSpec, id: &SessionId) -> Header {
+    Header {
+        session_id: id.0.clone(),
+        cwd: spec.cwd.clone(),
+        version: crate::COMPATIBILITY_VERSION.to_owned(),
+        git_branch: host.git_branch(&spec.cwd).unwrap_or_default(),
+        entrypoint: spec.entrypoint.clone(),
+    }
+}
+
+/// Writes what closes a run whose process died, so that the log is whole again.
+fn close_open(
+    host: &Host,
+    log: &mut SessionLog,
+    replay: &mut Replay,
+    entries: &mut Vec<Entry>,
+) -> Result<(), RpcError> {
+    let mut ids = IdGen::random();
+    let unfinished = replay.journal.take().filter(|tail| !is_written(entries, tail)).map(|tail| {
+        mend::Unfinished {
+            uuid: ids.uuid(),
+            message_id: tail.message_id,
+            model: tail.model,
+            thinking: tail.thinking,
+            text: tail.text,
+        }
+    });
+    let records = mend::mend(entries, unfinished, replay.carried.open_run.as_deref(), &mut ids);
+    log.append(&records).map_err(|error| storage_error(&error))?;
+    log.clear_journal().map_err(|error| storage_error(&error))?;
+    let at_ms = host.now_ms();
+    for record in records {
+        match record {
+            Record::User(user) => entries.push(Entry { at_ms, body: EntryBody::User(user) }),
+            Record::Assistant(assistant) => {
+                entries.push(Entry { at_ms, body: EntryBody::Assistant(assistant) })
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether the block of a journal stands in the log already: the process died between
+/// the write and the emptying.
+fn is_written(entries: &[Entry], tail: &ostler_store::JournalTail) -> bool {
+    entries.iter().rev().take(8).any(|entry| match &entry.body {
+        EntryBody::Assistant(assistant) if assistant.message_id == tail.message_id => {
+            match &assistant.block {
+                ostler_protocol::Block::Text { text } => {
+                    !tail.thinking && text.starts_with(&tail.text)
+                }
+                ostler_protocol::Block::Thinking { thinking, .. } => {
+                    tail.thinking && thinking.starts_with(&tail.text)
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    })
+}
+
+/// What requests begin with: what the log froze, or what is frozen now.
+fn beginning(
+    host: &Host,
+    spec: &SessionSpec,
+    carried: &ostler_store::record::Carried,
+    model: &Model,
+) -> (Vec<ostler_store::record::FrozenBlock>, Option<String>, Vec<Record>) {
+    if let Some(system) = &carried.system {
+        return (system.clone(), carried.preamble.clone(), Vec::new());
+    }
+    let around = Surroundings {
+        cwd: spec.cwd.clone(),
+        git_branch: host.git_branch(&spec.cwd),
+        date: host.today(),
+        home_instructions: host.home_instructions(spec),
+    };
+    let system = prompt::system(&spec.system, &around);
+    let reads_project =
+        spec.setting_sources.as_ref().is_none_or(|sources| sources.iter().any(|s| s == "project"));
+    let preamble =
+        (spec.system.is_default() && reads_project).then(|| prompt::preamble(&around)).flatten();
+    let mut opening = vec![
+        Record::Own(Own::Project { path: spec.cwd.to_text() }),
+        Record::Own(Own::Frozen { system: system.clone(), preamble: preamble.clone() }),
+        Record::PermissionMode(spec.mode.unwrap_or_default()),
+    ];
+    if model.is_configured() {
+        opening.push(Record::Own(Own::Pinned {
+            provider: model.provider_id().to_owned(),
+            model: model.id.clone(),
+        }));
+    }
+    (system, preamble, opening)
+}
+
+/// The tools of a session.
+fn tools(
+    host: &Host,
+    spec: &SessionSpec,
+    supervisor: &Supervisor,
+    rules: &Arc<SessionRules>,
+) -> Result<Registry, RpcError> {
+    let env: BTreeMap<OsString, OsString> = host.child_env();
+    let hands = Hands {
+        supervisor: supervisor.clone(),
+        env,
+        shell: "bash".into(),
+        home: Some(host.env().home.clone()),
+        gate: rules.last_moment(),
+        private: vec![host.env().roots.home.clone()],
+        limits: ostler_builtins::Limits::default(),
+    };
+    let mut registry = Registry::default();
+    ostler_builtins::register(&mut registry, hands)
+        .map_err(|error| RpcError::new(ErrorKind::Internal, error.to_string()))?;
+    let named =
+        |list: &[String], name: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(name));
+    registry.retain(|name| {
+        spec.tools.as_ref().is_none_or(|only| named(only, name))
+            && !named(&spec.without_tools, name)
+    });
+    Ok(registry)
+}
+
+/// A failure of the store as the protocol tells it.
+pub(crate) fn storage_error(error: &ostler_store::Error) -> RpcError {
+    let text = error.to_string();
+    match error {
+        ostler_store::Error::NotFound { .. } => RpcError::new(ErrorKind::NotFound, text)
+            .hint("`session.list` names the sessions that are there"),
+        ostler_store::Error::Busy { pid, .. } => {
+            let error = RpcError::new(ErrorKind::Busy, text)
+                .hint("use it in the window or terminal where it is open, or end that process");
+            error.with("pid", *pid)
+        }
+        ostler_store::Error::Damaged { .. } => RpcError::new(ErrorKind::Damaged, text),
+        ostler_store::Error::Invalid { .. } => RpcError::new(ErrorKind::Usage, text),
+        ostler_store::Error::Storage { .. } => RpcError::new(ErrorKind::Storage, text)
+            .hint("free some disk space or mend the folder's permissions"),
+    }
+}

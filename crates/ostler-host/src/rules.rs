@@ -1,0 +1,351 @@
+//! The rules of one session: those of settings files and the command line, and the grants
+//! that live as long as the session does in this process. Gathers what the judge must
+//! know of the disk.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use ostler_permission::{
+    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, Resolved, RuleSource, Rules,
+    Verdict, judge, paths_to_resolve,
+};
+use ostler_protocol::{Access, ErrorKind, Mode, RpcError, session::PermissionDecision};
+use ostler_stdx::AbsPath;
+use ostler_store::{MANAGED, RuleFile, Sources, Store, Tier, Trusting};
+use serde_json::{Map, Value};
+
+use crate::{
+    host::Host,
+    live::{SessionSpec, storage_error},
+};
+
+/// Approved paths that are remembered for the last-moment check.
+const APPROVED_CAP: usize = 10_000;
+
+/// Rules and facts of a session.
+#[derive(Debug)]
+pub(crate) struct SessionRules {
+    rules: RwLock<Rules>,
+    extra_dirs: RwLock<Vec<AbsPath>>,
+    project: AbsPath,
+    home: AbsPath,
+    store: Store,
+    /// Real paths of calls that were allowed: at the last moment they may be used though
+    /// they lie outside.
+    approved: Mutex<HashSet<AbsPath>>,
+}
+
+/// What settings say for a session.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) rules: Rules,
+    pub(crate) default_mode: Option<Mode>,
+    pub(crate) model: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) extra_dirs: Vec<AbsPath>,
+}
+
+/// Reads the settings that hold for a session.
+pub(crate) fn load(host: &Host, spec: &SessionSpec) -> Loaded {
+    let tiers: Vec<Tier> =
+        [("user", Tier::User), ("project", Tier::Project), ("local", Tier::Local)]
+            .into_iter()
+            .filter(|(name, _)| {
+                spec.setting_sources
+                    .as_ref()
+                    .is_none_or(|sources| sources.iter().any(|s| s == name))
+            })
+            .map(|(_, tier)| tier)
+            .collect();
+    let found = host.store().settings(
+        &spec.cwd,
+        Sources {
+            managed: Path::new(MANAGED),
+            tiers: &tiers,
+            trust: if spec.trust { Trusting::ThisRun } else { Trusting::Stored },
+            is_tracked: crate::git::is_tracked,
+        },
+    );
+    let mut loaded = Loaded::default();
+    loaded.warnings.extend(found.withheld);
+    loaded.warnings.extend(found.problems.iter().map(ToString::to_string));
+    for rule in found.rules {
+        let source = match rule.tier {
+            Tier::Managed => RuleSource::Managed,
+            Tier::Local => RuleSource::Local,
+            Tier::Project => RuleSource::Project,
+            Tier::User => RuleSource::User,
+        };
+        let behavior = behavior_of(rule.value.behavior);
+        let added = match AbsPath::new(rule.file.clone()) {
+            Ok(file) => {
+                let root = root_of(&file, rule.tier);
+                loaded.rules.add_from_file(behavior, &rule.value.text, source, file, root)
+            }
+            Err(_) => loaded.rules.add(behavior, &rule.value.text, source),
+        };
+        if let Err(error) = added {
+            loaded.warnings.push(format!("`{}`: rule left out: {error}", rule.file.display()));
+        }
+    }
+    loaded.default_mode = found.default_mode.map(|mode| mode.value);
+    loaded.model = found.model.map(|model| model.value);
+    loaded.extra_dirs = found
+        .additional_directories
+        .iter()
+        .map(|dir| spec.cwd.join(Path::new(&dir.value)))
+        .collect();
+    loaded
+}
+
+/// The folder that `/` in a file's path patterns means: the one that holds `.ostler` or
+/// `.claude` for a project's file, the file's own for the user's.
+fn root_of(file: &AbsPath, tier: Tier) -> AbsPath {
+    let folder = file.parent().unwrap_or_else(AbsPath::root);
+    match tier {
+        Tier::Project | Tier::Local => folder.parent().unwrap_or(folder),
+        Tier::User | Tier::Managed => folder,
+    }
+}
+
+fn behavior_of(stored: ostler_store::Behavior) -> Behavior {
+    match stored {
+        ostler_store::Behavior::Allow => Behavior::Allow,
+        ostler_store::Behavior::Ask => Behavior::Ask,
+        ostler_store::Behavior::Deny => Behavior::Deny,
+    }
+}
+
+fn stored_behavior(behavior: Behavior) -> ostler_store::Behavior {
+    match behavior {
+        Behavior::Allow => ostler_store::Behavior::Allow,
+        Behavior::Ask => ostler_store::Behavior::Ask,
+        Behavior::Deny => ostler_store::Behavior::Deny,
+    }
+}
+
+impl SessionRules {
+    pub(crate) fn new(
+        host: &Host,
+        spec: &SessionSpec,
+        loaded: Rules,
+        extra_dirs: Vec<AbsPath>,
+    ) -> Self {
+        let mut rules = loaded;
+        for (behavior, text) in &spec.rules {
+            // A rule of the command line that makes no sense names a tool that matches nothing.
+            rules.add(*behavior, text, RuleSource::CliArg).unwrap_or_default();
+        }
+        let extra_dirs = spec.extra_dirs.iter().cloned().chain(extra_dirs).collect();
+        Self {
+            rules: RwLock::new(rules),
+            extra_dirs: RwLock::new(extra_dirs),
+            project: spec.cwd.clone(),
+            home: host.env().home.clone(),
+            store: host.store().clone(),
+            approved: Mutex::new(HashSet::new()),
+        }
+    }
+
+    /// Judges a call: gathers the facts, then asks the judge.
+    pub(crate) fn judge(
+        &self,
+        tool: &str,
+        args: &Map<String, Value>,
+        accesses: &[Access],
+        mode: Mode,
+        can_ask: bool,
+    ) -> Judgement {
+        let facts = self.facts(accesses);
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        judge(&Call { tool, args, accesses, mode, rules: &rules, facts: &facts, can_ask })
+    }
+
+    fn facts(&self, accesses: &[Access]) -> Facts {
+        let extra_dirs = self.extra_dirs.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut resolved: HashMap<AbsPath, Resolved> = HashMap::new();
+        let places = paths_to_resolve(accesses, &self.home)
+            .into_iter()
+            .chain(extra_dirs.iter().cloned())
+            .chain([self.project.clone(), self.home.clone()]);
+        for path in places {
+            let found = resolve(&path);
+            resolved.insert(path, found);
+        }
+        Facts { project: self.project.clone(), extra_dirs, home: self.home.clone(), resolved }
+    }
+
+    /// Notes what an allowed call may touch.
+    pub(crate) fn approve(&self, accesses: &[Access]) {
+        let mut approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        for access in accesses {
+            let path = match access {
+                Access::Read { path } | Access::Write { path } => path,
+                Access::Search { root } => root,
+                _ => continue,
+            };
+            if approved.len() >= APPROVED_CAP {
+                approved.clear();
+            }
+            approved.insert(resolve(path).real);
+        }
+    }
+
+    /// The check that tools make when they hold a file open: what was judged is what is
+    /// used, even if a link was put in its place since.
+    pub(crate) fn last_moment(self: &Arc<Self>) -> ostler_builtins::Gate {
+        let rules = Arc::clone(self);
+        ostler_builtins::Gate::new(move |access| rules.check_real(access))
+    }
+
+    fn check_real(&self, access: &Access) -> Result<(), String> {
+        let (tool, path) = match access {
+            Access::Read { path } => ("Read", path),
+            Access::Write { path } => ("Edit", path),
+            _ => return Ok(()),
+        };
+        let inside = {
+            let dirs = self.extra_dirs.read().unwrap_or_else(PoisonError::into_inner);
+            let project = resolve(&self.project).real;
+            path.is_within(&project) || dirs.iter().any(|dir| path.is_within(&resolve(dir).real))
+        };
+        let approved = || {
+            let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+            approved.iter().any(|real| path.is_within(real))
+        };
+        if !inside && !approved() {
+            return Err(format!(
+                "`{path}` is not where the call pointed when it was allowed; nothing was done"
+            ));
+        }
+        let has_deny = {
+            let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+            rules.of(Behavior::Deny).next().is_some()
+        };
+        if !has_deny {
+            return Ok(());
+        }
+        let judgement = self.judge(
+            tool,
+            &Map::new(),
+            std::slice::from_ref(access),
+            Mode::BypassPermissions,
+            true,
+        );
+        if judgement.verdict == Verdict::Deny { Err(judgement.reason.text) } else { Ok(()) }
+    }
+
+    /// Checks a rule that a person edited.
+    pub(crate) fn check_rule(text: &str) -> Result<(), String> {
+        Rules::default()
+            .add(Behavior::Allow, text, RuleSource::Session)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Stores what a person decided beyond the one call.
+    pub(crate) fn learn(&self, decision: PermissionDecision, rule: &str) -> Result<(), RpcError> {
+        let file = match decision {
+            PermissionDecision::AllowOnce | PermissionDecision::Deny => return Ok(()),
+            PermissionDecision::AllowSession => None,
+            PermissionDecision::AllowProject => Some(RuleFile::Project(self.project.clone())),
+            PermissionDecision::AllowAlways => Some(RuleFile::User),
+        };
+        self.add(Behavior::Allow, rule, file)
+    }
+
+    fn add(&self, behavior: Behavior, rule: &str, file: Option<RuleFile>) -> Result<(), RpcError> {
+        let source = match file {
+            Some(file) => {
+                self.store
+                    .add_rule(&file, stored_behavior(behavior), rule)
+                    .map_err(|error| storage_error(&error))?;
+                match file {
+                    RuleFile::User => RuleSource::User,
+                    RuleFile::Project(_) => RuleSource::Project,
+                    RuleFile::Local(_) => RuleSource::Local,
+                }
+            }
+            None => RuleSource::Session,
+        };
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        rules
+            .add(behavior, rule, source)
+            .map_err(|error| RpcError::new(ErrorKind::Usage, error.to_string()))
+    }
+
+    fn file_of(&self, destination: Destination) -> Option<RuleFile> {
+        match destination {
+            Destination::UserSettings => Some(RuleFile::User),
+            Destination::ProjectSettings => Some(RuleFile::Project(self.project.clone())),
+            Destination::LocalSettings => Some(RuleFile::Local(self.project.clone())),
+            Destination::Session | Destination::CliArg => None,
+        }
+    }
+
+    /// Applies an update of a host. Gives the mode that it asks for, if any.
+    ///
+    /// # Errors
+    /// The file that could not be written, or the rule that makes no sense.
+    pub(crate) fn apply(&self, update: &PermissionUpdate) -> Result<Option<Mode>, RpcError> {
+        match update {
+            PermissionUpdate::AddRules { rules, behavior, destination } => {
+                for rule in rules {
+                    self.add(*behavior, &rule.to_text(), self.file_of(*destination))?;
+                }
+            }
+            PermissionUpdate::ReplaceRules { rules, behavior, destination } => {
+                if self.file_of(*destination).is_none() {
+                    let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+                    held.clear(*behavior, RuleSource::Session);
+                }
+                for rule in rules {
+                    self.add(*behavior, &rule.to_text(), self.file_of(*destination))?;
+                }
+            }
+            PermissionUpdate::RemoveRules { rules, behavior, .. } => {
+                let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+                for rule in rules {
+                    held.remove(*behavior, &rule.to_text(), RuleSource::Session);
+                }
+            }
+            PermissionUpdate::SetMode { mode, .. } => return Ok(Mode::parse(mode)),
+            PermissionUpdate::AddDirectories { directories, .. } => {
+                let mut dirs = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
+                dirs.extend(directories.iter().filter_map(|dir| AbsPath::new(dir).ok()));
+            }
+            PermissionUpdate::RemoveDirectories { directories, .. } => {
+                let mut dirs = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
+                dirs.retain(|dir| !directories.iter().any(|gone| Path::new(gone) == dir.as_path()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Where a path leads: links followed; for what does not exist, the nearest folder that
+/// does, joined with the rest.
+pub(crate) fn resolve(path: &AbsPath) -> Resolved {
+    if let Ok(real) = std::fs::canonicalize(path.as_path()) {
+        let is_dir = real.is_dir();
+        return Resolved {
+            real: AbsPath::new(real).unwrap_or_else(|_| path.clone()),
+            exists: true,
+            is_dir,
+        };
+    }
+    // A dangling link leads where it points, though nothing is there yet.
+    if let Ok(target) = std::fs::read_link(path.as_path())
+        && let Some(parent) = path.parent()
+    {
+        let real = resolve(&parent.join(target)).real;
+        return Resolved { real, exists: false, is_dir: false };
+    }
+    let real = match (path.parent(), path.as_path().file_name()) {
+        (Some(parent), Some(name)) => resolve(&parent).real.join(name),
+        _ => path.clone(),
+    };
+    Resolved { real, exists: false, is_dir: false }
+}
