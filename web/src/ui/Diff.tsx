@@ -19,7 +19,7 @@ export function DiffCount({ added, removed }: { added: number; removed: number }
 
 export function Diff({ file, label }: { file: FileDiff; label: string }) {
   return (
-    <div className="overflow-hidden rounded-base border border-line">
+    <div className="overflow-hidden rounded-base border border-line bg-surface">
       <div className="flex items-center gap-2 border-line border-b bg-sunken px-2.5 py-1 text-xs">
         <span className="min-w-0 truncate font-mono" title={file.path}>
           {label}

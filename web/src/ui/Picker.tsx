@@ -67,7 +67,6 @@ export function Picker({ title, placeholder, choices, empty, onChoose, onClose }
           setAt(0);
         }}
         onKeyDown={onKeyDown}
-        // biome-ignore lint/a11y/noAutofocus: a dialog that the person opened takes the focus
         autoFocus
       />
       <div
@@ -112,7 +111,7 @@ function Option(props: { id: string; choice: Choice; here: boolean; onTake(): vo
       onClick={props.onTake}
     >
       <span
-        className={`shrink-0 ${choice.danger ? "text-danger" : ""} ${choice.chosen ? "font-semibold" : ""}`}
+        className={`shrink-0 ${choice.detail ? "wide:min-w-28" : ""} ${choice.danger ? "text-danger" : ""} ${choice.chosen ? "font-semibold" : ""}`}
       >
         {choice.title}
       </span>

@@ -48,7 +48,6 @@ function Bar({ request, at, of }: { request: PermissionAsked; at: number; of: nu
   const failure = useView((view) => view.answering.failure);
   const home = useStored((state) => state.host?.home ?? null);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: Esc leads back, from any part of it
     <section
       id="attention"
       tabIndex={-1}

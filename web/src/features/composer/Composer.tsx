@@ -77,7 +77,7 @@ export function Composer({ sessionId }: { sessionId: string }) {
       }}
     >
       <QueueList sessionId={sessionId} />
-      <div className="rounded-base border border-line-strong bg-raised focus-within:border-text">
+      <div className="rounded-base border border-line-strong bg-raised focus-within:border-muted">
         <ImageChips images={images} onRemove={(at) => setImages(images.toSpliced(at, 1))} />
         <textarea
           ref={field}

@@ -130,11 +130,8 @@ function Context() {
   const part = Math.min(100, Math.round((usage.context / usage.window) * 100));
   return (
     <span
-      role="meter"
-      aria-label={texts.head.contextLabel}
-      aria-valuenow={part}
-      aria-valuemin={0}
-      aria-valuemax={100}
+      role="img"
+      aria-label={`${texts.head.contextLabel} ${part}\u2009%`}
       className="mr-1 flex items-center gap-1.5 text-muted text-xs max-wide:hidden"
       title={texts.head.context(tokens(usage.context), tokens(usage.window))}
     >

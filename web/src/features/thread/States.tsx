@@ -11,7 +11,7 @@ import { useApp, useOpenRow, useStored } from "../context";
 function Notice(props: { title: string; children: ReactNode; action: ReactNode }) {
   return (
     <div className="page-pad flex flex-1 flex-col justify-center pb-16">
-      <div className="measure mx-auto w-full max-w-[28rem]">
+      <div className="mx-auto w-full max-w-[28rem]">
         <h2 className="font-medium text-lg">{props.title}</h2>
         <div className="mt-1 text-muted">{props.children}</div>
         <div className="mt-4">{props.action}</div>

@@ -1,6 +1,6 @@
 // The agent's Markdown, drawn while it streams. Nothing in it may make this page ask another host:
 // images become links, and links open elsewhere, without a referrer, by a person's click alone.
-import type { ReactNode } from "react";
+import { isValidElement, type ReactNode } from "react";
 import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
 import { texts } from "../../../ui/texts";
 import { CodeBlock } from "./CodeBlock";
@@ -35,9 +35,12 @@ function Table({ children }: Props) {
   );
 }
 
-function Code({ className, children }: Props & { className?: string | undefined }) {
+/** A fence is a `pre` around one `code`, whose class names the language. */
+function Fence({ children }: Props) {
+  if (!isValidElement<Props & { className?: string }>(children)) return <pre>{children}</pre>;
+  const { className, children: code } = children.props;
   const language = /language-(\S+)/.exec(className ?? "")?.[1] ?? "";
-  return <CodeBlock code={String(children).replace(/\n$/, "")} language={language} />;
+  return <CodeBlock code={String(code ?? "").replace(/\n$/, "")} language={language} />;
 }
 
 function plain<T extends keyof React.JSX.IntrinsicElements>(Tag: T) {
@@ -51,8 +54,7 @@ const components: Components = {
   a: Link,
   img: Picture,
   table: Table,
-  code: Code,
-  pre: ({ children }: Props) => <>{children}</>,
+  pre: Fence,
   inlineCode: ({ children }: Props) => <code>{children}</code>,
   h1: plain("h1"),
   h2: plain("h2"),

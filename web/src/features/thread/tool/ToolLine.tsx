@@ -5,14 +5,15 @@ import { DiffCount } from "../../../ui/Diff";
 import { duration } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { texts } from "../../../ui/texts";
-import { useOpenRow } from "../../context";
+import { useOpenRow, useOpenThread } from "../../context";
 import { useNow } from "../../useNow";
 import { ToolBody } from "./ToolBody";
 import { toolWords } from "./words";
 
 export function ToolLine({ tool, live }: { tool: ToolPart; live: boolean }) {
   const project = useOpenRow()?.projectPath ?? "";
-  const { verb, about, code } = toolWords(tool, project);
+  const waits = useWaits(tool.id);
+  const { verb, about, code } = toolWords(tool, project, waits);
   return (
     <ToolRow
       tail={live ? tool.tail : ""}
@@ -25,7 +26,7 @@ export function ToolLine({ tool, live }: { tool: ToolPart; live: boolean }) {
           {tool.diff && tool.diff.length > 0 && (
             <DiffCount added={sum(tool, "added")} removed={sum(tool, "removed")} />
           )}
-          <Outcome tool={tool} live={live} />
+          <Outcome tool={tool} live={live} waits={waits} />
         </>
       }
     >
@@ -64,8 +65,13 @@ function sum(tool: ToolPart, what: "added" | "removed"): number {
   return (tool.diff ?? []).reduce((all, file) => all + file[what], 0);
 }
 
-function Outcome({ tool, live }: { tool: ToolPart; live: boolean }) {
+function useWaits(id: string): boolean {
+  return useOpenThread()?.requests.some((request) => request.toolCallId === id) ?? false;
+}
+
+function Outcome({ tool, live, waits }: { tool: ToolPart; live: boolean; waits: boolean }) {
   const { result } = tool;
+  if (waits) return <Mark said={texts.tool.waits} className="text-attention" />;
   if (!result) return live ? <Elapsed tool={tool} /> : <Mark said={texts.tool.unfinished} />;
   return (
     <span className="ml-auto flex shrink-0 items-center gap-2 pl-2 text-xs">
@@ -76,8 +82,8 @@ function Outcome({ tool, live }: { tool: ToolPart; live: boolean }) {
   );
 }
 
-function Mark({ said }: { said: string }) {
-  return <span className="ml-auto shrink-0 pl-2 text-xs">{said}</span>;
+function Mark({ said, className = "" }: { said: string; className?: string }) {
+  return <span className={`ml-auto shrink-0 pl-2 text-xs ${className}`}>{said}</span>;
 }
 
 function Bad({ said }: { said: string }) {
