@@ -5,19 +5,28 @@
 
 mod atomic;
 mod carried;
+mod config;
 mod error;
+mod index;
 mod journal;
 mod lock;
 mod log;
 pub mod record;
 mod replay;
+mod settings;
 mod slug;
 mod store;
 mod time;
 
+pub use config::{Config, ProviderConfig};
 pub use error::{Error, Result};
+pub use index::{Filter, Listing, Problem, Row};
 pub use journal::{JournalTail, OpenBlock};
 pub use log::SessionLog;
 pub use replay::{Replay, ToolFacts, fuzz_log};
+pub use settings::{
+    Behavior, MANAGED, Rule, RuleFile, Settings, SettingsProblem, Sourced, Sources, Tier,
+    TrustState, Trusting,
+};
 pub use slug::slug;
 pub use store::{Header, Located, Root, Roots, Store, is_session_id};

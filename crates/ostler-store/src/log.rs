@@ -4,7 +4,7 @@
 
 mod line;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -87,6 +87,7 @@ pub struct Compaction {
 
 /// Ostler's own records: on disk `{"type":"ostler","kind":...,"sessionId":...,"timestamp":...}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "few exist at a time, and never in a list")]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Own {
     /// What every request of this session begins with, kept byte for byte.

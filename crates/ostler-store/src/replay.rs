@@ -21,6 +21,7 @@ use crate::{
 };
 use fold::Fold;
 use source::Part;
+pub(crate) use source::read_at;
 
 /// A session as its log and its journal tell it.
 #[derive(Debug, Default)]

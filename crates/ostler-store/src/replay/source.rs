@@ -23,7 +23,7 @@ pub(super) struct Part {
 }
 
 /// Reads `len` bytes at `at`, or fewer at the end of the file.
-pub(super) fn read_at(file: &File, at: u64, len: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_at(file: &File, at: u64, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(len).map_err(io::Error::other)?];
     let mut filled = 0;
     while filled < bytes.len() {
