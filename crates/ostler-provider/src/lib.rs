@@ -9,6 +9,8 @@ mod demo;
 mod failure;
 mod fuzz;
 pub mod messages;
+#[cfg(test)]
+mod replay;
 mod retry;
 pub mod scenario;
 mod scripted;
