@@ -107,6 +107,14 @@ pub(crate) fn appended_meanwhile(bytes: &[u8], carried: &mut Carried, parent: &m
     }
 }
 
+/// Reads bytes as a log's.
+#[cfg(test)]
+pub(crate) fn read_bytes(bytes: Vec<u8>) -> Replay {
+    let len = bytes.len() as u64;
+    let (fold, torn) = fold(&source::window_of(bytes));
+    replay(fold, len, torn, Extent::Window)
+}
+
 /// Reads any bytes as a log, for fuzzing: whole and from the last `context` record.
 ///
 /// Gives the number of entries of both readings.

@@ -86,7 +86,7 @@ fn a_damaged_or_missing_index_is_made_again() {
     // A folder in its place cannot be removed: lists go on without an index.
     fs::remove_file(index_file(&home)).unwrap();
     fs::create_dir_all(index_file(&home).join("x")).unwrap();
-    let store = Store::new(roots, std::sync::Arc::new(home.clock.clone()));
+    let store = Store::new(roots, std::sync::Arc::new(home.clock));
     assert_eq!(store.list(&Filter::default()), before);
 }
 

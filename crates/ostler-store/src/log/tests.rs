@@ -194,7 +194,12 @@ fn every_prefix_of_a_log_resumes_to_a_prefix_of_its_entries() {
     drop(log);
     let whole = home.store.read_all("s1").unwrap().entries;
     let bytes = fs::read(&path).unwrap();
-    for end in 1..=bytes.len() {
+    for end in 0..=bytes.len() {
+        let read = crate::replay::read_bytes(bytes[..end].to_vec());
+        assert!(whole.starts_with(&read.entries), "cut at {end}");
+    }
+    // On disk for a sample: creating and locking thousands of files tells nothing more.
+    for end in (1..=bytes.len()).step_by(97) {
         fs::write(&path, &bytes[..end]).unwrap();
         let (mut log, replay) = home.store.resume(home.header("s1")).unwrap();
         assert!(whole.starts_with(&replay.entries), "cut at {end}");
