@@ -182,6 +182,61 @@ impl Host {
         }
     }
 
+    /// The newest session of ours in a folder, in either root.
+    #[must_use]
+    pub fn newest(&self, cwd: &AbsPath) -> Option<SessionId> {
+        let newest = |root| self.store().newest_in(cwd, root);
+        let found = [ostler_store::Root::Native, ostler_store::Root::Claude].into_iter().filter_map(newest);
+        found
+            .max_by_key(|at| std::fs::metadata(&at.path).and_then(|meta| meta.modified()).ok())
+            .map(|at| SessionId(at.id))
+    }
+
+    /// The error that says that no model is set up, and how to set one up.
+    #[must_use]
+    pub fn unconfigured(&self) -> RpcError {
+        self.not_configured()
+    }
+
+    /// Trusts exactly the settings that a project brings now, or takes the trust back.
+    /// Gives words that say what was done.
+    ///
+    /// # Errors
+    /// `usage` if the folder is none, `storage`.
+    pub fn trust(&self, project: &AbsPath, trust: bool) -> Result<String, RpcError> {
+        if !project.as_path().is_dir() {
+            return Err(RpcError::new(ErrorKind::Usage, format!("`{project}` is not a folder")));
+        }
+        let (_, hash) = self.store().trust_state(project);
+        let done = if trust { self.store().trust(project, &hash) } else { self.store().revoke_trust(project) };
+        done.map_err(|error| crate::live::storage_error(&error))?;
+        Ok(if trust {
+            format!("`{project}` is trusted with the settings that it has now; a change asks again\n")
+        } else {
+            format!("`{project}` is no longer trusted\n")
+        })
+    }
+
+    /// Opens a link with the desktop's own program.
+    ///
+    /// # Errors
+    /// Why no program was started.
+    pub async fn open_link(&self, link: &str) -> Result<(), String> {
+        let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let supervisor = ostler_sandbox::Supervisor::new(self.exe());
+        let command = ostler_sandbox::Command::new(program, self.env().home.clone())
+            .arg(link)
+            .env(self.env().vars().collect())
+            .timeout(std::time::Duration::from_secs(10));
+        let done = supervisor.run(&command, &ostler_stdx::Cancel::new(), |_, _| {}).await;
+        supervisor.shutdown().await;
+        match done {
+            Ok(exit) if exit.is_success() => Ok(()),
+            Ok(_) => Err(format!("`{program}` failed")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// A session that this process serves.
     #[must_use]
     pub fn session(&self, id: &SessionId) -> Option<Arc<LiveSession>> {

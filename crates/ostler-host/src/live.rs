@@ -327,6 +327,18 @@ impl LiveSession {
         self.handle.tell(Command::SetModel(Box::new(choice))).await;
     }
 
+    /// Keeps the rule that a decision brings, for the session or in a settings file.
+    ///
+    /// # Errors
+    /// The file that could not be written, or the rule that makes no sense.
+    pub fn learn(
+        &self,
+        decision: ostler_protocol::session::PermissionDecision,
+        rule: &str,
+    ) -> Result<(), RpcError> {
+        self.rules.learn(decision, rule)
+    }
+
     /// Looks at the session and at its place in the event stream at the same moment.
     pub async fn snapshot(&self) -> Option<(u64, SessionSnapshot)> {
         let hub = Arc::clone(&self.hub);

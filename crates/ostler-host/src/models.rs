@@ -4,15 +4,22 @@
 //! setting `model` -> `config.json` `current` -> first provider with a key -> a local
 //! server found on loopback -> `not_configured`. Provider and model are always one pair.
 
-use std::sync::Arc;
+mod local;
+
+use std::{sync::Arc, time::Duration};
 
 use ostler_core::session::ModelChoice;
 use ostler_protocol::{ErrorKind, RpcError, methods::ProviderInfo};
 use ostler_provider::{
-    Failure, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider, Scripted, scenario::Vars,
+    Failure, KeyHeader, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider, ProviderConfig, Scripted,
+    Timeouts, Wire,
+    catalogue::{self, Choice, Known, Unresolved},
+    scenario::Vars,
 };
 use ostler_stdx::{AbsPath, Cancel};
+use ostler_store::Config;
 use ostler_tool::Registry;
+use secrecy::SecretString;
 
 use crate::{host::Host, live::SessionSpec};
 
@@ -165,33 +172,218 @@ impl Host {
         Ok(registry)
     }
 
+    /// A choice in words as one pair; `kept` is the provider that a bare model stays with.
     fn pair(
         &self,
         provider: Option<&str>,
         model: Option<&str>,
         kept: Option<&str>,
     ) -> Result<(String, String), RpcError> {
-        let _unused = kept;
-        match (provider, model) {
-            (None, Some(model)) if model.starts_with("scripted:") => {
-                Ok(("scripted".to_owned(), model["scripted:".len()..].to_owned()))
+        let usage = |text: String| RpcError::new(ErrorKind::Usage, text);
+        if provider == Some("scripted") {
+            return Ok(("scripted".to_owned(), model.unwrap_or("demo").to_owned()));
+        }
+        let config = self.config()?;
+        if let Some(id) = provider
+            && self.endpoint(&config, id).is_none()
+        {
+            return Err(usage(format!("there is no provider `{id}`"))
+                .hint("`ostler providers` lists those that there are; add one to `config.json` under `providers`"));
+        }
+        let own: Vec<String> = config.providers.keys().cloned().collect();
+        let usable = |id: &str| self.endpoint(&config, id).is_some_and(|endpoint| endpoint.is_usable());
+        let known = Known { own: &own, usable: &usable, current: provider.or(kept) };
+        let words = match (model, provider) {
+            (Some(model), Some(id)) if !model.contains('/') => format!("{id}/{model}"),
+            (Some(model), _) => model.to_owned(),
+            (None, _) => "default".to_owned(),
+        };
+        match catalogue::resolve(&words, &known) {
+            Ok(Choice::Model { provider, model, long_window }) => {
+                let window = if long_window { "[1m]" } else { "" };
+                Ok((provider, format!("{model}{window}")))
             }
-            (Some("scripted"), model) => {
-                Ok(("scripted".to_owned(), model.unwrap_or("demo").to_owned()))
+            Ok(Choice::Script { file }) => Ok(("scripted".to_owned(), file)),
+            Ok(Choice::Demo) => Ok(("scripted".to_owned(), "demo".to_owned())),
+            Err(Unresolved::NoDefault { provider }) => {
+                let own_model = config.providers.get(&provider).and_then(|entry| entry.model.clone());
+                own_model.map(|model| (provider.clone(), model)).ok_or_else(|| {
+                    usage(Unresolved::NoDefault { provider }.to_string())
+                })
             }
-            _ => Err(self.not_configured()),
+            Err(Unresolved::NoProvider { .. }) if provider.is_none() => Err(self.not_configured()),
+            Err(error) => Err(usage(error.to_string())),
         }
     }
 
+    /// What is used if nobody says: `config.json`, the first provider with a key, a local
+    /// server.
     fn default_pair(&self) -> Result<Option<(String, String)>, RpcError> {
-        Ok(None)
+        let config = self.config()?;
+        if let Some(current) = &config.current {
+            return Ok(Some(current.clone()));
+        }
+        let own = config.providers.iter().filter_map(|(id, entry)| Some((id.clone(), entry.model.clone()?)));
+        let listed = catalogue::PROVIDERS
+            .iter()
+            .filter(|row| row.needs_key)
+            .filter_map(|row| Some((row.id.to_owned(), row.default_model?.to_owned())));
+        let keyed = own
+            .chain(listed)
+            .find(|(id, _)| self.endpoint(&config, id).is_some_and(|endpoint| endpoint.is_usable()));
+        Ok(keyed.or_else(|| {
+            catalogue::PROVIDERS
+                .iter()
+                .filter(|row| !row.needs_key)
+                .find_map(|row| Some((row.id.to_owned(), local::first_model(row.base_url)?)))
+        }))
+    }
+
+    fn config(&self) -> Result<Config, RpcError> {
+        self.store().config().map_err(|error| crate::live::storage_error(&error))
+    }
+
+    /// How a provider is reached: the environment before `config.json` before the catalogue.
+    fn endpoint(&self, config: &Config, id: &str) -> Option<Endpoint> {
+        let row = catalogue::provider(id);
+        let entry = config.providers.get(id);
+        if row.is_none() && entry.is_none() {
+            return None;
+        }
+        let upper = id.to_ascii_uppercase().replace('-', "_");
+        let env = |name: &str| self.env().var(name).map(str::to_owned);
+        let wire = match entry.and_then(|entry| entry.wire.as_deref()) {
+            Some("messages") => Wire::Messages,
+            Some("chat") => Wire::Chat,
+            _ => row.map_or(Wire::Chat, |row| row.wire),
+        };
+        let base_url = env(&format!("{upper}_BASE_URL"))
+            .or_else(|| row.and_then(|row| env(row.base_url_env)))
+            .or_else(|| entry.and_then(|entry| entry.base_url.clone()))
+            .or_else(|| row.map(|row| row.base_url.to_owned()))?;
+        let keys = [format!("{upper}_API_KEY")];
+        let listed = row.map_or(&[][..], |row| row.key_env).iter();
+        let listed = listed.filter(|name| !CREDENTIAL_NAMES.contains(name)).map(|name| (*name).to_owned());
+        let key = keys.into_iter().chain(listed).find_map(|name| env(&name));
+        let bearer = (id == "anthropic")
+            .then(|| CREDENTIAL_NAMES.iter().find_map(|name| env(name)))
+            .flatten();
+        let stored = entry.and_then(|entry| entry.api_key.clone());
+        let (key, header) = match (key, bearer) {
+            (Some(key), _) => (Some(SecretString::from(key)), KeyHeader::ApiKey),
+            (None, Some(token)) => (Some(SecretString::from(token)), KeyHeader::Bearer),
+            (None, None) => (stored, KeyHeader::ApiKey),
+        };
+        let needs_key = entry.and_then(|entry| entry.auth_mode.as_deref()).map_or_else(
+            || row.is_none_or(|row| row.needs_key),
+            |mode| mode != "none",
+        );
+        Some(Endpoint { wire, base_url, key, header, needs_key, own: entry.is_some() })
     }
 
     fn open_model(&self, cwd: &AbsPath, pair: &(String, String)) -> Result<Model, RpcError> {
-        self.open_scripted(cwd, &pair.1)
+        let (id, model) = pair;
+        if id == "scripted" {
+            return self.open_scripted(cwd, model);
+        }
+        let config = self.config()?;
+        let endpoint = self.endpoint(&config, id).ok_or_else(|| {
+            RpcError::new(ErrorKind::NotConfigured, format!("provider `{id}` is no longer set up"))
+                .hint(HOW_TO_CONFIGURE)
+        })?;
+        if endpoint.needs_key && endpoint.key.is_none() {
+            let name = format!("{}_API_KEY", id.to_ascii_uppercase().replace('-', "_"));
+            return Err(RpcError::new(ErrorKind::NotConfigured, format!("provider `{id}` has no key"))
+                .hint(format!("set `{name}`, or `providers.{id}.apiKey` in `config.json`")));
+        }
+        let mut open = ProviderConfig::new(id.clone(), endpoint.wire, endpoint.base_url);
+        open.key = endpoint.key;
+        open.key_header = endpoint.header;
+        open.timeouts = self.timeouts(open.timeouts);
+        if let Some(retries) = self.env().var("CLAUDE_CODE_MAX_RETRIES").and_then(|n| n.parse().ok()) {
+            open.retry = open.retry.with_max_retries(retries);
+        }
+        open.proxy = self.proxy(&open.base_url);
+        Ok(Model { provider: ostler_provider::open(open), id: model.clone() })
     }
 
+    fn timeouts(&self, usual: Timeouts) -> Timeouts {
+        let ms = |name: &str| self.env().var(name)?.parse().ok().map(Duration::from_millis);
+        Timeouts {
+            header: ms("OSTLER_HEADER_TIMEOUT_MS").or_else(|| ms("API_TIMEOUT_MS")).unwrap_or(usual.header),
+            idle: ms("OSTLER_SSE_STALL_TIMEOUT_MS").unwrap_or(usual.idle),
+        }
+    }
+
+    /// The proxy for an address; loopback needs none.
+    fn proxy(&self, base_url: &str) -> Option<String> {
+        let host = base_url.split("://").nth(1)?.split(['/', ':']).next()?;
+        if matches!(host, "localhost" | "127.0.0.1" | "[" | "[::1]") {
+            return None;
+        }
+        let names: &[&str] = if base_url.starts_with("https:") {
+            &["HTTPS_PROXY", "https_proxy"]
+        } else {
+            &["HTTP_PROXY", "http_proxy"]
+        };
+        names.iter().find_map(|name| self.env().var(name)).map(str::to_owned)
+    }
+
+    /// The providers that there are, and which can be used. No key leaves.
     pub(crate) fn providers(&self) -> Vec<ProviderInfo> {
-        Vec::new()
+        let config = self.config().unwrap_or_default();
+        let listed = catalogue::PROVIDERS.iter().map(|row| row.id.to_owned());
+        let own = config.providers.keys().filter(|id| catalogue::provider(id).is_none()).cloned();
+        let mut rows: Vec<ProviderInfo> = listed
+            .chain(own)
+            .filter_map(|id| {
+                let endpoint = self.endpoint(&config, &id)?;
+                let row = catalogue::provider(&id);
+                let own_model = config.providers.get(&id).and_then(|entry| entry.model.clone());
+                let models = row.map_or(&[][..], |row| row.models).iter().map(|model| model.id.to_owned());
+                let first = own_model.or_else(|| row.and_then(|row| row.default_model).map(str::to_owned));
+                let mut models: Vec<String> = models.filter(|model| Some(model) != first.as_ref()).collect();
+                models.splice(0..0, first);
+                Some(ProviderInfo {
+                    name: row.map_or_else(|| id.clone(), |row| row.name.to_owned()),
+                    description: endpoint.base_url.clone(),
+                    has_api_key: endpoint.key.is_some(),
+                    supported: true,
+                    auth_mode: if endpoint.needs_key { "apiKey" } else { "none" }.to_owned(),
+                    models,
+                    scripted: false,
+                    id,
+                })
+            })
+            .collect();
+        rows.push(ProviderInfo {
+            id: "scripted".to_owned(),
+            name: "Offline demo".to_owned(),
+            description: "answers from a script; no model, nothing is sent".to_owned(),
+            has_api_key: false,
+            supported: true,
+            auth_mode: "none".to_owned(),
+            models: vec!["demo".to_owned()],
+            scripted: true,
+        });
+        rows
+    }
+}
+
+/// How a provider is reached.
+struct Endpoint {
+    wire: Wire,
+    base_url: String,
+    key: Option<SecretString>,
+    header: KeyHeader,
+    needs_key: bool,
+    /// Whether the user set it up.
+    own: bool,
+}
+
+impl Endpoint {
+    /// Whether it can be asked without looking whether a local server is there.
+    fn is_usable(&self) -> bool {
+        self.key.is_some() || self.own && !self.needs_key
     }
 }

@@ -143,6 +143,12 @@ impl<T> Outlet<T> {
         Some(item)
     }
 
+    /// Whether nothing is queued.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state().items.is_empty()
+    }
+
     /// Closes the queue: nothing more is taken, what is queued can still be read.
     pub fn close(&self) {
         self.state().closed = true;

@@ -66,7 +66,7 @@ pub(crate) fn load(host: &Host, spec: &SessionSpec) -> Loaded {
             managed: Path::new(MANAGED),
             tiers: &tiers,
             trust: if spec.trust { Trusting::ThisRun } else { Trusting::Stored },
-            is_tracked: crate::git::is_tracked,
+            is_tracked: &crate::git::is_tracked,
         },
     );
     let mut loaded = Loaded::default();

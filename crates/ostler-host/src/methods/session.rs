@@ -18,6 +18,7 @@ use ostler_protocol::{
     },
 };
 use ostler_stdx::AbsPath;
+use ostler_store::Row;
 
 use crate::{
     host::Host,
@@ -228,8 +229,33 @@ pub(super) fn list(host: &Host, params: &SessionListParams) -> Result<SessionLis
     Ok(rows)
 }
 
-fn stored(_host: &Host) -> Result<Vec<SessionMeta>, RpcError> {
-    Ok(Vec::new())
+/// Sessions of ours that this process does not serve.
+fn stored(host: &Host) -> Result<Vec<SessionMeta>, RpcError> {
+    let filter = ostler_store::Filter { ours: true, ..ostler_store::Filter::default() };
+    let listing = host.store().list(&filter);
+    let is_stored = |row: &Row| host.session(&SessionId::from(row.id.as_str())).is_none();
+    Ok(listing.rows.into_iter().filter(is_stored).map(stored_meta).collect())
+}
+
+fn stored_meta(row: Row) -> SessionMeta {
+    let status = match (row.archived, row.open_run) {
+        (true, _) => SessionStatus::Archived,
+        (false, true) => SessionStatus::Interrupted,
+        (false, false) => SessionStatus::Active,
+    };
+    SessionMeta {
+        id: SessionId(row.id),
+        title: row.title,
+        project_path: row.project.unwrap_or_default(),
+        provider: row.provider.unwrap_or_default(),
+        model: row.model,
+        status,
+        created_at: row.created_ms,
+        updated_at: row.updated_ms,
+        last_turn_at: row.last_turn_ms,
+        turn_count: row.turns.unwrap_or(0),
+        parent_id: None,
+    }
 }
 
 fn live_meta(session: &LiveSession) -> SessionMeta {
