@@ -14,6 +14,7 @@ mod log;
 pub mod record;
 mod replay;
 mod settings;
+mod shelf;
 mod slug;
 mod store;
 mod time;

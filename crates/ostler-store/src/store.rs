@@ -208,6 +208,10 @@ impl Store {
         }
     }
 
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
     pub(crate) fn index(&self) -> &Index {
         &self.index
     }
@@ -220,7 +224,7 @@ impl Store {
         Err(Error::Invalid { what, path: self.roots.home.to_path_buf() })
     }
 
-    fn locate(&self, id: &str) -> Result<Located> {
+    pub(crate) fn locate(&self, id: &str) -> Result<Located> {
         self.check_id(id)?;
         self.find(id).ok_or_else(|| Error::NotFound {
             what: id.to_owned(),
@@ -236,7 +240,7 @@ impl Store {
 
     /// The writer's lock. The door that writes to the other root goes on without one where
     /// the home cannot be written (design.md 8 (e)).
-    fn lock(&self, id: &str, root: Root) -> Result<Option<WriterLock>> {
+    pub(crate) fn lock(&self, id: &str, root: Root) -> Result<Option<WriterLock>> {
         match WriterLock::take(&self.locks(), id) {
             Ok(lock) => Ok(Some(lock)),
             Err(Error::Storage { source, .. })
@@ -252,7 +256,7 @@ impl Store {
         self.roots.home.join("locks").to_path_buf()
     }
 
-    fn journal_path(&self, id: &str) -> PathBuf {
+    pub(crate) fn journal_path(&self, id: &str) -> PathBuf {
         self.roots.home.join("journal").join(id).to_path_buf()
     }
 
