@@ -15,3 +15,6 @@ pub fn demo(cwd: &str) -> Result<Scenario, ScenarioError> {
     let vars = Vars::from([("cwd".to_owned(), cwd.to_owned())]);
     Scenario::parse("demo.scenario.json", DEMO, &vars)
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,3 +40,38 @@ fn lift(bytes: &[u8], lift: &mut dyn Lifter) {
     lift.end();
     drop(lift.events());
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SEEDS: [&[u8]; 3] = [
+        include_bytes!("../tests/fixtures/anthropic/everything.sse"),
+        include_bytes!("../tests/fixtures/openai/everything.sse"),
+        include_bytes!("demo.scenario.json"),
+    ];
+
+    proptest! {
+        /// Recorded answers with some bytes replaced, left out or doubled.
+        #[test]
+        fn damaged_answers_do_not_panic(
+            seed in 0usize..SEEDS.len(),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..3), 0..12),
+        ) {
+            let mut bytes = SEEDS[seed].to_vec();
+            for (at, byte, how) in damage {
+                let at = at.index(bytes.len());
+                match how {
+                    0 => bytes[at] = byte,
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, byte),
+                }
+            }
+            fuzz_anthropic_sse(&bytes);
+            fuzz_chat_sse(&bytes);
+            fuzz_scenario(&bytes);
+        }
+    }
+}

@@ -29,3 +29,8 @@ pub use failure::Refused;
 pub use fuzz::{fuzz_anthropic_sse, fuzz_chat_sse, fuzz_scenario};
 pub use retry::{Attempts, RetryPolicy};
 pub use scripted::Scripted;
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -104,10 +104,12 @@ struct Driver {
 pub(crate) fn drive(policy: RetryPolicy, cancel: Cancel, start: Attempt) -> ModelStream {
     let driver =
         Driver { policy, cancel, start, attempt: 1, pause: None, current: None, ended: false };
-    Box::pin(stream::unfold(driver, |mut driver| async move {
+    let events = stream::unfold(driver, |mut driver| async move {
         let event = driver.next().await?;
         Some((event, driver))
-    }))
+    });
+    // Whoever polls once more after the end gets the end again, not a panic.
+    Box::pin(events.fuse())
 }
 
 impl Driver {

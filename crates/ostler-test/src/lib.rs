@@ -6,3 +6,8 @@ mod temp_home;
 
 pub use model_server::{ModelServer, Recorded, Wire};
 pub use temp_home::{TempHome, files_of};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,6 +22,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{get, post},
+    serve::ListenerExt as _,
 };
 use futures::stream;
 use ostler_provider::{
@@ -186,7 +187,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 async fn serve(listener: TcpListener, app: Router) -> io::Result<()> {
-    axum::serve(tokio::net::TcpListener::from_std(listener)?, app).await
+    let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|socket| {
+        // Without it a small delta waits for the client's acknowledgement of the last.
+        socket.set_nodelay(true).ok();
+    });
+    axum::serve(listener, app).await
 }
 
 fn router(shared: Arc<Shared>) -> Router {

@@ -1,5 +1,7 @@
 //! Vendors over real sockets: the loopback server plays scenarios, faults included.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
 mod answers;
 mod faults;
 
