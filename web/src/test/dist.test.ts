@@ -8,12 +8,14 @@ const DIST = join(ROOT, "..", "dist");
 
 /**
  * Addresses that are named but never asked: names of XML spaces and document types, pages about an
- * error, the base that links are parsed against, a licence line, the example of the start page.
+ * error, the base that links are parsed against, a licence line, where to report, the example of the start page.
  */
 const NAMED = [
   "http://www.w3.org/",
   "https://react.dev/errors/",
   "http://127.0.0.1:11434/v1",
+  "https://github.com/markedjs/marked",
+  "https://github.com/syntax-tree/",
   "http://example.com",
   "http://www.ibm.com/data/dtd/",
   "https://tailwindcss.com",
