@@ -68,7 +68,7 @@ function Workspace() {
 }
 
 function Session({ sessionId }: { sessionId: string }) {
-  const status = useOpenThread()?.status;
+  const status = useOpenThread((thread) => thread?.status);
   return (
     <>
       <Header />

@@ -61,5 +61,11 @@ if (key) {
   if (first) openSession(app, first);
 }
 
+if (!key) {
+  addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#k=")) location.reload();
+  });
+}
+
 const place = document.getElementById("app");
 if (place) createRoot(place).render(<App app={app} />);

@@ -32,7 +32,10 @@ export const toggleRail: Action = {
 export const goHome: Action = {
   id: "home",
   title: texts.actions.home,
-  run: (app) => openSession(app, null),
+  run(app) {
+    openSession(app, null);
+    app.view.setState({ region: "thread" });
+  },
 };
 
 export const regionForward: Action = {

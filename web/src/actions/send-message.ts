@@ -1,5 +1,6 @@
 // Sends what was written; while a run goes on the host lets it wait. The answer comes only at the
-// end of the run, so nothing waits for it: what matters is whether it fails.
+// end of the run, so nothing waits for it: once the host has shown that it took the message, the
+// call is let go (a run does not end with its connection), because a browser has six of them.
 import { randomId } from "../client";
 import type { PromptImage } from "../protocol";
 import { failure } from "../store/sync";
@@ -15,15 +16,22 @@ export async function sendMessage(
   const message = { clientId, text, images, at: app.now(), failure: null };
   app.store.dispatch({ kind: "sending", sessionId, message });
   app.view.setState((view) => ({ toEnd: view.toEnd + 1 }));
+  const taken = new AbortController();
+  const forget = app.store.subscribe(() => {
+    const waits = app.store.get().threads[sessionId]?.outgoing ?? [];
+    if (!waits.some((sent) => sent.clientId === clientId)) taken.abort();
+  });
   try {
-    await app.client.call("session.send", {
-      sessionId,
-      message: text,
-      clientId,
-      ...(images.length > 0 ? { images } : {}),
-    });
+    await app.client.call(
+      "session.send",
+      { sessionId, message: text, clientId, ...(images.length > 0 ? { images } : {}) },
+      taken.signal,
+    );
     app.store.dispatch({ kind: "sendEnded", sessionId, clientId, failure: null });
   } catch (error) {
-    app.store.dispatch({ kind: "sendEnded", sessionId, clientId, failure: failure(error) });
+    if (!taken.signal.aborted)
+      app.store.dispatch({ kind: "sendEnded", sessionId, clientId, failure: failure(error) });
+  } finally {
+    forget();
   }
 }

@@ -10,7 +10,12 @@ export { CODE, RpcError } from "./rpc";
 export type { Listener } from "./stream";
 
 export interface Client {
-  call<M extends Method>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>>;
+  /** A call ended by `signal` fails; whether the host did it is not known then. */
+  call<M extends Method>(
+    method: M,
+    params: ParamsOf<M>,
+    signal?: AbortSignal,
+  ): Promise<ResultOf<M>>;
   /** Opens the stream; the answer closes it. */
   listen(listener: Listener): { stop(): void; hurry(): void };
 }
@@ -21,7 +26,7 @@ export function createClient(
 ): Client {
   const door: Door = { fetch: fetcher, clientId: randomId(), key };
   return {
-    call: (method, params) => call(door, method, params),
+    call: (method, params, signal) => call(door, method, params, signal),
     listen(listener) {
       const stream = new EventStream(door, listener);
       stream.start();

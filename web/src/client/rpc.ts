@@ -45,9 +45,14 @@ export async function call<M extends Method>(
   door: Door,
   method: M,
   params: ParamsOf<M>,
+  signal?: AbortSignal,
 ): Promise<ResultOf<M>> {
   lastId += 1;
-  const response = await post(door, JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }));
+  const response = await post(
+    door,
+    JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }),
+    signal,
+  );
   if (response.status === 401)
     throw new RpcError(CODE.unauthorized, "unauthorized", "unauthorized");
   const text = await response.text().catch(() => "");
@@ -57,7 +62,7 @@ export async function call<M extends Method>(
   return decodeResult<ResultOf<M>>(body.result);
 }
 
-async function post(door: Door, body: string): Promise<Response> {
+async function post(door: Door, body: string, signal?: AbortSignal): Promise<Response> {
   try {
     return await door.fetch("/api", {
       method: "POST",
@@ -68,6 +73,7 @@ async function post(door: Door, body: string): Promise<Response> {
       },
       credentials: "same-origin",
       body,
+      ...(signal ? { signal } : {}),
     });
   } catch {
     throw new RpcError(CODE.unreachable, "unreachable", "network");

@@ -24,9 +24,10 @@ export function useView<T>(select: (view: View) => T): T {
   return useSyncExternalStore(view.subscribe, () => select(view.getState()));
 }
 
-export function useOpenThread(): Thread | null {
+/** A part of the open thread. Only `Thread` wants the whole, which is new with every delta. */
+export function useOpenThread<T>(select: (thread: Thread | null) => T): T {
   const id = useView((view) => view.sessionId);
-  return useStored((state) => (id ? (state.threads[id] ?? null) : null));
+  return useStored((state) => select(id ? (state.threads[id] ?? null) : null));
 }
 
 export function useOpenRow(): Row | null {

@@ -17,9 +17,11 @@ export interface Asked {
 export function stand(result: Partial<SessionOpenResult> = {}) {
   const asked: Asked[] = [];
   const answers = new Map<string, () => Promise<unknown>>();
+  const signals = new Map<string, AbortSignal>();
   let time = 1_000_000;
   const client: Client = {
-    call: async (method, params) => {
+    call: async (method, params, signal) => {
+      if (signal) signals.set(method, signal);
       asked.push({ method, params: params as Record<string, unknown> });
       return ((await answers.get(method)?.()) ?? null) as never;
     },
@@ -50,6 +52,7 @@ export function stand(result: Partial<SessionOpenResult> = {}) {
   return {
     app,
     asked,
+    signals,
     reopened,
     answer: (method: string, run: () => Promise<unknown>) => void answers.set(method, run),
     pass: (ms: number) => {

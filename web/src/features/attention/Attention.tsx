@@ -2,7 +2,7 @@
 // itself, and answers only to what the person does at least half a second after it appeared.
 import { type MouseEvent, useEffect } from "react";
 import { answer, rested, showRequest } from "../../actions/answer-request";
-import type { App } from "../../actions/app";
+import { type App, openThread } from "../../actions/app";
 import { leaveAttention } from "../../actions/jump-attention";
 import type { PermissionAsked } from "../../protocol";
 import { Button } from "../../ui/Button";
@@ -18,7 +18,7 @@ const NONE: PermissionAsked[] = [];
 
 export function Attention() {
   const app = useApp();
-  const requests = useOpenThread()?.requests ?? NONE;
+  const requests = useOpenThread((thread) => thread?.requests ?? NONE);
   const wanted = useView((view) => view.answering.requestId);
   const at = Math.max(
     0,
@@ -163,9 +163,8 @@ export function Key({ name }: { name: string }) {
 
 function Turns({ requests, at }: { requests: number; at: number }) {
   const app = useApp();
-  const thread = useOpenThread();
   const go = (by: number) => {
-    const next = thread?.requests[(at + by + requests) % requests];
+    const next = openThread(app)?.requests[(at + by + requests) % requests];
     if (next) showRequest(app, next);
   };
   return (

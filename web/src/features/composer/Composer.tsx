@@ -19,7 +19,6 @@ const AFTER_COMPOSING = 100;
 
 export function Composer({ sessionId }: { sessionId: string }) {
   const app = useApp();
-  const thread = useOpenThread();
   const live = useStored((state) => state.line === "live");
   const [draft, setDraft] = useDraft(sessionId);
   const [images, setImages] = useState<PromptImage[]>([]);
@@ -27,7 +26,7 @@ export function Composer({ sessionId }: { sessionId: string }) {
   const composed = useRef(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const running = thread?.running ?? false;
+  const running = useOpenThread((thread) => thread?.running ?? false);
   const empty = draft.trim() === "" && images.length === 0;
   useGrow(field, draft);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another session has its own pictures

@@ -7,8 +7,8 @@ import { useApp, useOpenThread } from "../context";
 
 export function QueueList({ sessionId }: { sessionId: string }) {
   const app = useApp();
-  const queue = useOpenThread()?.queue ?? [];
-  if (queue.length === 0) return null;
+  const queue = useOpenThread((thread) => thread?.queue ?? null);
+  if (!queue || queue.length === 0) return null;
   return (
     <ul className="mb-1.5 max-h-32 overflow-y-auto" aria-label={texts.composer.queued}>
       {queue.map((waiting) => (

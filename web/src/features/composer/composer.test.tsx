@@ -30,6 +30,36 @@ describe("composer", () => {
     expect(on.app.storage.getItem(`ostler.draft.${SESSION}`)).toBeNull();
   });
 
+  it("lets the call go once the host has shown the message, and says nothing of it", async () => {
+    const { on, field, write, sent } = begin();
+    let gone = false;
+    on.answer("session.send", () => new Promise(() => undefined));
+    write("Fix it");
+    fireEvent.keyDown(field, { key: "Enter" });
+    const clientId = String(sent()[0]?.params.clientId);
+    on.signals.get("session.send")?.addEventListener("abort", () => {
+      gone = true;
+    });
+    expect(gone).toBe(false);
+    act(() =>
+      on.app.store.dispatch({
+        kind: "event",
+        at: 1,
+        event: {
+          type: "user_message",
+          sessionId: SESSION,
+          seq: 1,
+          epoch: "one",
+          messageId: "u1",
+          clientId,
+          blocks: [],
+        },
+      }),
+    );
+    expect(gone).toBe(true);
+    expect(on.app.store.get().threads[SESSION]?.outgoing).toEqual([]);
+  });
+
   it("does not send on Shift+Enter, while composing, or right after", () => {
     const { on, field, write, sent } = begin();
     write("日本");

@@ -27,7 +27,7 @@ export function EndLine({ ending, interrupted }: { ending: Ending | null; interr
 
 /** Tokens of the newest run, under its end. */
 export function UsageLine() {
-  const usage = useOpenThread()?.usage;
+  const usage = useOpenThread((thread) => thread?.usage ?? null);
   if (!usage) return null;
   return (
     <p className="text-muted text-xs">

@@ -125,7 +125,7 @@ function Title({ row }: { row: Row }) {
 }
 
 function Context() {
-  const usage = useOpenThread()?.usage;
+  const usage = useOpenThread((thread) => thread?.usage ?? null);
   if (!usage?.context || !usage.window) return null;
   const part = Math.min(100, Math.round((usage.context / usage.window) * 100));
   return (

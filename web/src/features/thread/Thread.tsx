@@ -15,7 +15,7 @@ import { EmptyThread, FailedThread, LoadingThread, MissingThread } from "./State
 import { Tail } from "./Tail";
 
 export function Thread() {
-  const thread = useOpenThread();
+  const thread = useOpenThread((open) => open);
   return (
     <section
       id="thread"

@@ -106,9 +106,15 @@ function person(thread: Thread, event: EventOf<"user_message">, at: number): Thr
   const next = putMessage(settle(thread), userMessage(event.messageId, event.blocks, at));
   return {
     ...next,
-    outgoing: thread.outgoing.filter((sent) => sent.clientId !== event.clientId),
+    outgoing: event.clientId
+      ? thread.outgoing.filter((sent) => sent.clientId !== event.clientId)
+      : withoutFirst(thread, textOf(event)),
     queue: thread.queue.filter((waiting) => waiting.id !== event.queuedId),
   };
+}
+
+function textOf(event: EventOf<"user_message">): string {
+  return event.blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
 /** The queue's event names no client id, so the oldest unconfirmed text like it is that one. */

@@ -66,7 +66,9 @@ function sum(tool: ToolPart, what: "added" | "removed"): number {
 }
 
 function useWaits(id: string): boolean {
-  return useOpenThread()?.requests.some((request) => request.toolCallId === id) ?? false;
+  return useOpenThread(
+    (thread) => thread?.requests.some((request) => request.toolCallId === id) ?? false,
+  );
 }
 
 function Outcome({ tool, live, waits }: { tool: ToolPart; live: boolean; waits: boolean }) {
