@@ -153,6 +153,12 @@ pub const PROVIDERS: &[ProviderRow] = &[
     ),
 ];
 
+/// The beta that opens Anthropic's long window, which `[1m]` asks for.
+pub const LONG_WINDOW_BETA: &str = "context-1m-2025-08-07";
+
+/// Tokens of the long window.
+pub const LONG_WINDOW: u64 = 1_000_000;
+
 /// Short names of models: alias, provider, model. `default` depends on the provider.
 pub const ALIASES: &[(&str, &str, &str)] = &[
     ("sonnet", "anthropic", "claude-sonnet-4-5"),

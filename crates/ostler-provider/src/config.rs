@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use secrecy::SecretString;
 
-use crate::{Provider, RetryPolicy, vendor::Vendor};
+use crate::{Provider, RetryPolicy, catalogue::ProviderRow, vendor::Vendor};
 
 /// The format that a vendor speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,12 @@ impl ProviderConfig {
             timeouts: Timeouts::default(),
             retry: RetryPolicy::default(),
         }
+    }
+
+    /// A provider as the catalogue has it.
+    #[must_use]
+    pub fn of(row: &ProviderRow) -> Self {
+        Self::new(row.id, row.wire, row.base_url)
     }
 
     /// The same with a key.

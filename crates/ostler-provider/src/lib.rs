@@ -29,6 +29,7 @@ pub use failure::Refused;
 pub use fuzz::{fuzz_anthropic_sse, fuzz_chat_sse, fuzz_scenario};
 pub use retry::{Attempts, RetryPolicy};
 pub use scripted::Scripted;
+pub use vendor::list_models;
 
 /// Runs the example of the README.
 #[cfg(doctest)]

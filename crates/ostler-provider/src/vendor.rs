@@ -4,6 +4,7 @@
 //! redirect, since that would hand the key to another host.
 
 mod client;
+mod models;
 mod retry_after;
 
 use std::{
@@ -16,7 +17,6 @@ use futures::stream;
 use ostler_protocol::ErrorKind;
 use ostler_stdx::{Cancel, IdGen};
 use reqwest::{Client, Request, Response, StatusCode, header};
-use secrecy::ExposeSecret as _;
 
 use crate::{
     Failure, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider, ProviderConfig, Refused,
@@ -26,6 +26,8 @@ use crate::{
     messages, retry, sse,
     wire::Lifter,
 };
+
+pub use models::list_models;
 
 /// Most bytes of a refusal's body that are read.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -46,7 +48,7 @@ impl Vendor {
         let client = self.client.get_or_init(|| client::build(&self.config)).clone()?;
         let body = match self.config.wire {
             Wire::Messages => messages::lower(request, &self.model(&request.model)),
-            Wire::Chat => chat::lower(request, dialect(&self.config.base_url)),
+            Wire::Chat => chat::lower(request, Dialect::of(&self.config.base_url)),
         };
         let http = client::request(&client, &self.config, &request.betas, body.to_string())?;
         let config = Arc::clone(&self.config);
@@ -71,15 +73,6 @@ impl Provider for Vendor {
             }
             Err(failure) => Box::pin(stream::iter([ModelEvent::Failed(failure)])),
         }
-    }
-}
-
-fn dialect(base_url: &str) -> Dialect {
-    let host = base_url.strip_prefix("https://").unwrap_or(base_url);
-    if host.split('/').next() == Some("api.openai.com") {
-        Dialect::OpenAi
-    } else {
-        Dialect::Compatible
     }
 }
 
@@ -238,7 +231,7 @@ impl Call {
         {
             body.extend_from_slice(&bytes);
         }
-        let body = self.without_key(&String::from_utf8_lossy(&body));
+        let body = client::without_key(&self.config, &String::from_utf8_lossy(&body));
         let refused = Refused {
             provider: &self.config.id,
             base_url: &self.config.base_url,
@@ -248,15 +241,6 @@ impl Call {
             retry_after_ms,
         };
         refused.failure()
-    }
-
-    fn without_key(&self, body: &str) -> String {
-        match &self.config.key {
-            Some(key) if key.expose_secret().len() > 3 => {
-                body.replace(key.expose_secret(), "[key]")
-            }
-            _ => body.to_owned(),
-        }
     }
 }
 

@@ -15,6 +15,21 @@ pub enum Dialect {
     /// `api.openai.com` itself: it names the cap on the answer differently and routes its
     /// cache by session.
     OpenAi,
+    /// `api.deepseek.com`: it wants the reasoning before a tool call back.
+    DeepSeek,
+}
+
+impl Dialect {
+    /// The dialect of a base URL.
+    #[must_use]
+    pub fn of(base_url: &str) -> Self {
+        let host = base_url.strip_prefix("https://").and_then(|rest| rest.split('/').next());
+        match host {
+            Some("api.openai.com") => Self::OpenAi,
+            Some("api.deepseek.com") => Self::DeepSeek,
+            _ => Self::Compatible,
+        }
+    }
 }
 
 /// The body of `POST /chat/completions`, streamed.
@@ -22,13 +37,13 @@ pub enum Dialect {
 pub fn lower(request: &ModelRequest, dialect: Dialect) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(request.model));
-    body.insert("messages".to_owned(), messages(request));
+    body.insert("messages".to_owned(), messages(request, dialect));
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
     }
     if let Some(tokens) = request.max_output_tokens {
         let name = match dialect {
-            Dialect::Compatible => "max_tokens",
+            Dialect::Compatible | Dialect::DeepSeek => "max_tokens",
             Dialect::OpenAi => "max_completion_tokens",
         };
         body.insert(name.to_owned(), json!(tokens));
@@ -63,7 +78,7 @@ fn tool(tool: &crate::ToolSpec) -> Value {
     })
 }
 
-fn messages(request: &ModelRequest) -> Value {
+fn messages(request: &ModelRequest, dialect: Dialect) -> Value {
     let mut out = Vec::new();
     let system = request.system.iter().map(|block| block.text.as_str()).collect::<Vec<_>>();
     if !system.is_empty() {
@@ -75,7 +90,7 @@ fn messages(request: &ModelRequest) -> Value {
         let (turn, tail) = rest.split_at(run);
         match first.role {
             Role::User => user(turn, &mut out),
-            Role::Assistant => out.extend(assistant(turn)),
+            Role::Assistant => out.extend(assistant(turn, dialect)),
         }
         rest = tail;
     }
@@ -132,8 +147,9 @@ fn picture(block: &Block) -> Option<Value> {
     }
 }
 
-fn assistant(turn: &[Message]) -> Option<Value> {
+fn assistant(turn: &[Message], dialect: Dialect) -> Option<Value> {
     let mut texts = Vec::new();
+    let mut reasoning = String::new();
     let mut calls = Vec::new();
     for block in turn.iter().flat_map(|message| &message.content) {
         match block {
@@ -143,6 +159,7 @@ fn assistant(turn: &[Message]) -> Option<Value> {
                 let function = json!({ "name": name, "arguments": input.to_string() });
                 calls.push(json!({ "id": id, "type": "function", "function": function }));
             }
+            Block::Thinking { thinking, .. } => reasoning.push_str(thinking),
             _ => {}
         }
     }
@@ -154,6 +171,9 @@ fn assistant(turn: &[Message]) -> Option<Value> {
     if !calls.is_empty()
         && let Some(fields) = message.as_object_mut()
     {
+        if dialect == Dialect::DeepSeek && !reasoning.is_empty() {
+            fields.insert("reasoning_content".to_owned(), json!(reasoning));
+        }
         fields.insert("tool_calls".to_owned(), Value::Array(calls));
     }
     Some(message)

@@ -181,3 +181,19 @@ fn only_the_vendor_itself_gets_a_cache_key() {
     assert_eq!(body["max_completion_tokens"], json!(9));
     assert!(lower(&request(), Dialect::Compatible).get("prompt_cache_key").is_none());
 }
+
+#[test]
+fn only_deepseek_gets_the_reasoning_before_a_call_back() {
+    let body = lower(&request(), Dialect::DeepSeek);
+    assert_eq!(body["messages"][2]["reasoning_content"], json!("hm"));
+    let body = lower(&request(), Dialect::Compatible);
+    assert!(body["messages"][2].get("reasoning_content").is_none());
+}
+
+#[test]
+fn the_dialect_goes_by_the_host() {
+    assert_eq!(Dialect::of("https://api.openai.com/v1"), Dialect::OpenAi);
+    assert_eq!(Dialect::of("https://api.deepseek.com/v1"), Dialect::DeepSeek);
+    assert_eq!(Dialect::of("https://api.openai.com.example/v1"), Dialect::Compatible);
+    assert_eq!(Dialect::of("http://127.0.0.1:1/v1"), Dialect::Compatible);
+}

@@ -4,7 +4,7 @@ use std::{sync::Once, time::Duration};
 
 use ostler_protocol::ErrorKind;
 use reqwest::{
-    Client, Method, Proxy, Request, Url,
+    Client, Method, Proxy, Request, RequestBuilder, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT},
     redirect::Policy,
 };
@@ -49,33 +49,55 @@ pub(super) fn request(
     betas: &[String],
     body: String,
 ) -> Result<Request, Failure> {
-    let url = url(config)?;
-    let mut request = client
-        .request(Method::POST, url)
+    let path = match config.wire {
+        Wire::Messages => "messages",
+        Wire::Chat => "chat/completions",
+    };
+    let mut request = common(client.request(Method::POST, url(config, path)?), config)?
         .header(CONTENT_TYPE, "application/json")
         .header(ACCEPT, "text/event-stream")
-        .header(USER_AGENT, &config.user_agent)
         .body(body);
+    if config.wire == Wire::Messages && !betas.is_empty() {
+        request = request.header("anthropic-beta", betas.join(","));
+    }
+    request.build().map_err(unbuilt)
+}
+
+/// The request for the list of models.
+pub(super) fn list(client: &Client, config: &ProviderConfig) -> Result<Request, Failure> {
+    let request = client.request(Method::GET, url(config, "models")?);
+    common(request, config)?.build().map_err(unbuilt)
+}
+
+/// `body` without the key, which some vendors repeat.
+pub(super) fn without_key(config: &ProviderConfig, body: &str) -> String {
+    match &config.key {
+        Some(key) if key.expose_secret().len() > 3 => body.replace(key.expose_secret(), "[key]"),
+        _ => body.to_owned(),
+    }
+}
+
+fn unbuilt(error: reqwest::Error) -> Failure {
+    plain(ErrorKind::Settings, format!("the request cannot be built: {error}"), "")
+}
+
+fn common(request: RequestBuilder, config: &ProviderConfig) -> Result<RequestBuilder, Failure> {
+    let mut request = request.header(USER_AGENT, &config.user_agent);
     if config.wire == Wire::Messages {
         request = request.header("anthropic-version", "2023-06-01");
-        if !betas.is_empty() {
-            request = request.header("anthropic-beta", betas.join(","));
-        }
     }
     if let Some((name, value)) = key(config)? {
         request = request.header(name, value);
     }
-    request.build().map_err(|error| {
-        plain(ErrorKind::Settings, format!("the request cannot be built: {error}"), "")
-    })
+    Ok(request)
 }
 
-fn url(config: &ProviderConfig) -> Result<Url, Failure> {
+fn url(config: &ProviderConfig, path: &str) -> Result<Url, Failure> {
     let base = config.base_url.trim_end_matches('/');
     let text = match config.wire {
         // People write both, so both hold.
-        Wire::Messages => format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)),
-        Wire::Chat => format!("{base}/chat/completions"),
+        Wire::Messages => format!("{}/v1/{path}", base.strip_suffix("/v1").unwrap_or(base)),
+        Wire::Chat => format!("{base}/{path}"),
     };
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     url.ok_or_else(|| {

@@ -1,5 +1,5 @@
 use ostler_protocol::Usage;
-use ostler_provider::{BlockKind, StopReason, SystemBlock, ToolSpec};
+use ostler_provider::{BlockKind, StopReason, SystemBlock, ToolSpec, list_models};
 use serde_json::json;
 
 use super::*;
@@ -157,5 +157,18 @@ async fn pictures_in_results_reach_both_wires() {
         });
         assert!(shown, "{got:?}");
         server.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn a_server_lists_its_models() {
+    let limit = Duration::from_secs(5);
+    for wire in WIRES {
+        let server = server("[]");
+        let config = config(&server, wire);
+        assert_eq!(list_models(&config, limit).await, Ok(vec!["scripted".to_owned()]));
+        drop(server);
+        let failure = list_models(&config, limit).await.unwrap_err();
+        assert_eq!(failure.kind, ostler_protocol::ErrorKind::Network);
     }
 }

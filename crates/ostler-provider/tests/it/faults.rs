@@ -195,3 +195,15 @@ async fn a_scenario_without_a_reply_says_so_and_is_not_clean() {
         assert!(server.violations()[0].contains("`hello`"));
     }
 }
+
+#[tokio::test]
+async fn tls_is_set_up_without_the_program_doing_it() {
+    // Nobody listens there; what counts is that the client can be built.
+    let mut config = {
+        let server = server("[]");
+        config(&server, Wire::Messages)
+    };
+    config.base_url = config.base_url.replace("http://", "https://");
+    let events = run(&open(config), ask("x")).await;
+    assert_eq!(failure(&events).kind, ErrorKind::Network, "{events:?}");
+}
