@@ -15,23 +15,23 @@ export type Usage = {
 /**
  * Input tokens that were neither read from nor written to a cache.
  */
-input_tokens: bigint, 
+input_tokens: number, 
 /**
  * Output tokens, reasoning included.
  */
-output_tokens: bigint, 
+output_tokens: number, 
 /**
  * Input tokens written to the cache.
  */
-cache_creation_input_tokens: bigint | null, 
+cache_creation_input_tokens?: number, 
 /**
  * Input tokens read from the cache.
  */
-cache_read_input_tokens: bigint | null, 
+cache_read_input_tokens?: number, 
 /**
  * Part of `output_tokens` that was reasoning.
  */
-reasoning_tokens: bigint | null, };
+reasoning_tokens?: number, };
 
 /**
  * A run of changed lines with context around it. Lines count from 1.
@@ -169,7 +169,7 @@ sessionId?: SessionId | null,
 /**
  * Rises by one with each event of a session while one host serves it; absent on host events.
  */
-seq?: number, 
+seq?: number | null, 
 /**
  * New whenever another host process serves the session.
  */
@@ -201,7 +201,7 @@ block: number,
 /**
  * The delta's ordinal in its block, from 0.
  */
-n: number, } | { "type": "text", content: string, messageId: MessageId, } | { "type": "thinking", content: string, messageId: MessageId, } | { "type": "tool_input", toolCallId: ToolCallId, toolName: string, chars: number, } | { "type": "tool_start", toolCallId: ToolCallId, toolName: string, args: Record<string, unknown>, title: string, messageId: MessageId, } | { "type": "tool_progress", toolCallId: ToolCallId, elapsedMs: number, bytes: number, tail: string, } | { "type": "tool_output", toolCallId: ToolCallId, content: string, } | { "type": "tool_complete", toolCallId: ToolCallId, toolName: string, result: string, success: boolean, duration_ms?: number, deniedBy?: string | null, truncated?: Truncated | null, } | { "type": "session.diff", toolCallId: ToolCallId, diff: Array<FileDiff>, added: number, removed: number, } | { "type": "permission_asked" } & PermissionAsked | { "type": "permission.answered", requestId: RequestId, answer: PermissionAnswer, } | { "type": "permission.rejected", requestId: RequestId, reason?: string | null, } | { "type": "notice", level: NoticeLevel, content: string, key?: string | null, args?: Record<string, unknown>, } | { "type": "stream_reset", messageId: MessageId, } | { "type": "usage_totals", totalInputTokens: number, totalOutputTokens: number, totalCacheReadTokens: number, totalCacheWriteTokens?: number, contextTokens?: number, window?: number, } | { "type": "message_queued", id: string, content: string, } | { "type": "message_dequeued", id: string, } | { "type": "message_started", id: string, } | { "type": "options_changed", agentMode: string, permissionMode: Mode, provider?: string | null, model?: string | null, } | { "type": "session.error", error: string, kind: ErrorKind, hint?: string | null, } | { "type": "session.updated", } | { "type": "done", content: string, messageId: MessageId, ms: number, model: string, reason: DoneReason, queuedId?: string | null, } | { "type": "session.changed", row: SessionRow, } | { "type": "session.removed", } | { "type": "stream_gap", from: number, to: number, } | JsonValue);
+n: number, } | { "type": "text", content: string, messageId: MessageId, } | { "type": "thinking", content: string, messageId: MessageId, } | { "type": "tool_input", toolCallId: ToolCallId, toolName: string, chars: number, } | { "type": "tool_start", toolCallId: ToolCallId, toolName: string, args: Record<string, unknown>, title: string, messageId: MessageId, } | { "type": "tool_progress", toolCallId: ToolCallId, elapsedMs: number, bytes: number, tail: string, } | { "type": "tool_output", toolCallId: ToolCallId, content: string, } | { "type": "tool_complete", toolCallId: ToolCallId, toolName: string, result: string, success: boolean, duration_ms?: number | null, deniedBy?: string | null, truncated?: Truncated | null, } | { "type": "session.diff", toolCallId: ToolCallId, diff: Array<FileDiff>, added: number, removed: number, } | { "type": "permission_asked" } & PermissionAsked | { "type": "permission.answered", requestId: RequestId, answer: PermissionAnswer, } | { "type": "permission.rejected", requestId: RequestId, reason?: string | null, } | { "type": "notice", level: NoticeLevel, content: string, key?: string | null, args?: Record<string, unknown>, } | { "type": "stream_reset", messageId: MessageId, } | { "type": "usage_totals", totalInputTokens: number, totalOutputTokens: number, totalCacheReadTokens: number, totalCacheWriteTokens?: number | null, contextTokens?: number | null, window?: number | null, } | { "type": "message_queued", id: string, content: string, } | { "type": "message_dequeued", id: string, } | { "type": "message_started", id: string, } | { "type": "options_changed", agentMode: string, permissionMode: Mode, provider?: string | null, model?: string | null, } | { "type": "session.error", error: string, kind: ErrorKind, hint?: string | null, } | { "type": "session.updated", } | { "type": "done", content: string, messageId: MessageId, ms: number, model: string, reason: DoneReason, queuedId?: string | null, } | { "type": "session.changed", row: SessionRow, } | { "type": "session.removed", } | { "type": "stream_gap", from: number, to: number, });
 
 /**
  * How loud a notice is.
@@ -284,7 +284,7 @@ askedAt: number,
 /**
  * When it counts as denied; absent means never.
  */
-expiresAt?: number, };
+expiresAt?: number | null, };
 
 /**
  * A text was cut for the wire (R-125).
@@ -995,15 +995,15 @@ outputTokens: number,
 /**
  * Part of the input that was read from the cache.
  */
-cacheReadInputTokens?: number, 
+cacheReadInputTokens?: number | null, 
 /**
  * Part of the input that was written to the cache.
  */
-cacheCreationInputTokens?: number, 
+cacheCreationInputTokens?: number | null, 
 /**
  * Input of the last provider call: the window's occupancy.
  */
-contextTokens?: number, };
+contextTokens?: number | null, };
 
 /**
  * A piece of a [`SerializedMessage`].
@@ -1192,7 +1192,7 @@ export type SessionStatus = "active" | "interrupted" | "archived" | "deleted";
 /**
  * One piece of a transcript message.
  */
-export type TranscriptBlock = { "type": "text", text: string, } | { "type": "thinking", thinking: string, } | { "type": "tool_use", id: ToolCallId, name: string, input: Record<string, unknown>, title: string, } | { "type": "tool_result", toolUseId: ToolCallId, content: string, ok: boolean, ms?: number, deniedBy?: string | null, diff?: Array<FileDiff> | null, truncated?: Truncated | null, } | { "type": "image", mediaType: string, data: string, } | { "type": "notice", level: NoticeLevel, content: string, };
+export type TranscriptBlock = { "type": "text", text: string, } | { "type": "thinking", thinking: string, } | { "type": "tool_use", id: ToolCallId, name: string, input: Record<string, unknown>, title: string, } | { "type": "tool_result", toolUseId: ToolCallId, content: string, ok: boolean, ms?: number | null, deniedBy?: string | null, diff?: Array<FileDiff> | null, truncated?: Truncated | null, } | { "type": "image", mediaType: string, data: string, } | { "type": "notice", level: NoticeLevel, content: string, };
 
 /**
  * One message of a transcript.

@@ -3,7 +3,7 @@ import type { Event, Methods } from "./generated";
 
 export type * from "./generated";
 
-/** An event of a type that this page knows; the generated union also admits any JSON. */
+/** An event of a type that this page knows. */
 export type KnownEvent = Extract<Event, { type: string }>;
 export type EventType = KnownEvent["type"];
 export type EventOf<T extends EventType> = Extract<KnownEvent, { type: T }>;

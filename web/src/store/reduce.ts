@@ -194,7 +194,7 @@ function unknown(state: State, input: { sessionId?: string; seq?: number; epoch?
 /** Takes an event once, in order; holds it if something before it is missing. */
 function receive(old: Thread, event: KnownEvent, at: number): Thread {
   const { seq, epoch } = event;
-  if (seq === undefined) return applyEvent(old, event, at);
+  if (seq === undefined || seq === null) return applyEvent(old, event, at);
   if (old.status !== "ready") return { ...old, held: [...old.held, event] };
   if (epoch && old.epoch && epoch !== old.epoch) {
     return { ...old, stale: !old.opening, held: [...old.held, event] };
