@@ -28,7 +28,9 @@ pub struct ToolCx {
 
 /// Takes progress of a running call; never blocks, may drop what comes too fast.
 #[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(u64, &str) + Send + Sync>);
+pub struct Progress(Arc<Report>);
+
+type Report = dyn Fn(u64, &str) + Send + Sync;
 
 impl Progress {
     /// A sink that calls `report(bytes so far, newest text)`.
@@ -89,5 +91,26 @@ impl FileReads {
     #[must_use]
     pub fn last_seen(&self, path: &AbsPath) -> Option<u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied()
+    }
+}
+
+/// The folder in which the session's shell stands, if a command moved it away from the
+/// session's working folder. Kept in [`SessionState`].
+///
+/// The shell tool starts there. Whoever judges its calls gives `access` this folder as
+/// `cwd` (by [`ShellFolder::or`]), so that what is judged is what runs.
+#[derive(Debug, Default)]
+pub struct ShellFolder(Mutex<Option<AbsPath>>);
+
+impl ShellFolder {
+    /// Where the shell stands: `cwd` unless a command moved it.
+    #[must_use]
+    pub fn or(&self, cwd: &AbsPath) -> AbsPath {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_else(|| cwd.clone())
+    }
+
+    /// Moves the shell; `None` moves it back to the working folder.
+    pub fn set(&self, folder: Option<AbsPath>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = folder;
     }
 }

@@ -7,6 +7,6 @@ mod context;
 mod registry;
 mod tool;
 
-pub use context::{FileReads, Progress, SessionState, ToolCx};
+pub use context::{FileReads, Progress, SessionState, ShellFolder, ToolCx};
 pub use registry::{DuplicateTool, Registry};
 pub use tool::{AnyTool, Concurrency, Tool, ToolError, ToolOutput, erase};

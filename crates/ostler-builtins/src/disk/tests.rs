@@ -1,0 +1,111 @@
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+};
+
+use super::*;
+
+fn temp() -> (tempfile::TempDir, AbsPath) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = AbsPath::new(dir.path().canonicalize().unwrap()).unwrap();
+    (dir, path)
+}
+
+fn place(path: &AbsPath, parents: Parents) -> io::Result<Place> {
+    Place::open_folder(Place::resolve(path)?, parents)
+}
+
+fn entries(folder: &AbsPath) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_link_stays_a_link_and_its_target_changes() {
+    let (_dir, root) = temp();
+    fs::create_dir(root.join("real")).unwrap();
+    fs::write(root.join("real/file"), "old").unwrap();
+    fs::set_permissions(root.join("real/file"), fs::Permissions::from_mode(0o754)).unwrap();
+    symlink("real/file", root.join("link")).unwrap();
+
+    let place = place(&root.join("link"), Parents::Required).unwrap();
+    let meta = place.open().unwrap().metadata().unwrap();
+    place.replace(Some(&meta), b"new").unwrap();
+
+    assert_eq!(fs::read_link(root.join("link")).unwrap(), Path::new("real/file"));
+    assert_eq!(fs::read(root.join("real/file")).unwrap(), b"new");
+    assert_eq!(fs::metadata(root.join("real/file")).unwrap().mode() & 0o7777, 0o754);
+    assert_eq!(entries(&root.join("real")), ["file"]);
+}
+
+#[test]
+fn parents_are_made_also_behind_a_link_to_nothing() {
+    let (_dir, root) = temp();
+    symlink("a/b/new", root.join("link")).unwrap();
+    let place = place(&root.join("link"), Parents::Create).unwrap();
+    place.replace(None, b"x").unwrap();
+    assert_eq!(fs::read(root.join("a/b/new")).unwrap(), b"x");
+    assert!(root.join("link").is_symlink());
+}
+
+#[test]
+fn links_in_a_circle_end_in_an_error() {
+    let (_dir, root) = temp();
+    symlink("b", root.join("a")).unwrap();
+    symlink("a", root.join("b")).unwrap();
+    assert!(Place::resolve(&root.join("a")).is_err());
+}
+
+#[test]
+fn a_folder_swapped_for_a_link_after_resolving_is_refused() {
+    let (_dir, root) = temp();
+    for folder in ["inside", "outside"] {
+        fs::create_dir(root.join(folder)).unwrap();
+        fs::write(root.join(folder).join("file"), "old").unwrap();
+    }
+    let real = Place::resolve(&root.join("inside/file")).unwrap();
+    fs::rename(root.join("inside"), root.join("gone")).unwrap();
+    symlink("outside", root.join("inside")).unwrap();
+    assert!(Place::open_folder(real, Parents::Create).is_err());
+
+    fs::remove_file(root.join("inside")).unwrap();
+    fs::rename(root.join("gone"), root.join("inside")).unwrap();
+    let held = place(&root.join("inside/file"), Parents::Required).unwrap();
+    let meta = held.open().unwrap().metadata().unwrap();
+    fs::rename(root.join("inside"), root.join("gone")).unwrap();
+    symlink("outside", root.join("inside")).unwrap();
+    assert!(held.replace(Some(&meta), b"new").is_err());
+    assert_eq!(fs::read(root.join("outside/file")).unwrap(), b"old");
+    assert_eq!(fs::read(root.join("gone/file")).unwrap(), b"old");
+    assert_eq!(entries(&root.join("gone")), ["file"]);
+}
+
+#[test]
+fn a_file_swapped_for_a_link_or_another_file_is_refused() {
+    let (_dir, root) = temp();
+    fs::write(root.join("file"), "old").unwrap();
+    fs::write(root.join("secret"), "secret").unwrap();
+    let held = place(&root.join("file"), Parents::Required).unwrap();
+    let meta = held.open().unwrap().metadata().unwrap();
+
+    fs::remove_file(root.join("file")).unwrap();
+    symlink("secret", root.join("file")).unwrap();
+    assert!(held.open().is_err());
+    assert!(held.replace(Some(&meta), b"new").is_err());
+    assert_eq!(fs::read(root.join("secret")).unwrap(), b"secret");
+
+    fs::remove_file(root.join("file")).unwrap();
+    fs::write(root.join("file"), "another").unwrap();
+    assert!(held.replace(Some(&meta), b"new").is_err());
+    assert_eq!(fs::read(root.join("file")).unwrap(), b"another");
+
+    let fresh = place(&root.join("fresh"), Parents::Required).unwrap();
+    fs::write(root.join("fresh"), "came between").unwrap();
+    assert!(fresh.replace(None, b"new").is_err());
+    assert_eq!(fs::read(root.join("fresh")).unwrap(), b"came between");
+    assert_eq!(entries(&root), ["file", "fresh", "secret"]);
+}

@@ -1,0 +1,7 @@
+//! Tests through the registry, as the agent calls the tools, on real files and shells.
+
+mod bench;
+mod contract;
+mod file_tools;
+mod search_tools;
+mod shell;

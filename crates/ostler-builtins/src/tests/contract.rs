@@ -1,0 +1,134 @@
+//! What holds for every tool, whatever it does.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ostler_protocol::Access;
+use ostler_tool::{Concurrency, ToolError};
+use serde_json::{Value, json};
+
+use crate::tests::bench::{Bench, object, snapshot, text};
+
+/// For each tool a call that works on [`hostile`] and gives much.
+fn calls() -> [(&'static str, Value); 6] {
+    [
+        ("Bash", json!({"command": "yes | head -c 2000000"})),
+        (
+            "Edit",
+            json!({"file_path": "wide", "old_string": "w", "new_string": "x\n", "replace_all": true}),
+        ),
+        ("Glob", json!({"pattern": "**"})),
+        ("Grep", json!({"pattern": "w", "output_mode": "content", "head_limit": 0, "-C": 900})),
+        ("Read", json!({"file_path": "many"})),
+        ("Write", json!({"file_path": "many", "content": "x\n".repeat(100_000)})),
+    ]
+}
+
+async fn hostile() -> Bench {
+    let bench = Bench::new();
+    bench.file("wide", "w".repeat(300_000));
+    bench.file("many", "w\u{1b}[31m\u{200b}\n".repeat(50_000));
+    for at in 0..300 {
+        bench.file(&format!("{}/{at}", "n".repeat(200)), "w");
+    }
+    bench.text("Read", json!({"file_path": "wide"})).await;
+    bench.text("Read", json!({"file_path": "many"})).await;
+    bench
+}
+
+#[test]
+fn every_argument_is_described() {
+    let bench = Bench::new();
+    let names: Vec<_> = bench.registry.iter().map(|tool| tool.name().to_owned()).collect();
+    assert_eq!(names, calls().map(|(name, _)| name));
+    for tool in bench.registry.iter() {
+        let schema = tool.schema();
+        let properties = schema["properties"].as_object().unwrap();
+        for (name, property) in properties {
+            let said = property["description"].as_str().is_some_and(|text| !text.is_empty());
+            assert!(
+                said || tool.description().contains(&format!("`{name}`")),
+                "{}: {name}",
+                tool.name()
+            );
+            assert!(
+                !name.chars().any(char::is_uppercase) || name.starts_with('-'),
+                "{}: {name}",
+                tool.name()
+            );
+        }
+        for required in schema["required"].as_array().unwrap() {
+            assert!(properties.contains_key(required.as_str().unwrap()));
+        }
+        assert_eq!(schema["additionalProperties"], false, "{}", tool.name());
+        assert!((100..2500).contains(&tool.description().len()), "{}", tool.name());
+    }
+}
+
+#[tokio::test]
+async fn output_is_bounded_whatever_the_input() {
+    for (name, args) in calls() {
+        let bench = hostile().await;
+        let output = bench.call(name, args).await.unwrap();
+        let text = text(&output);
+        assert!(text.len() < 52_000, "{name}: {} bytes", text.len());
+        for diff in &output.diffs {
+            let lines: usize = diff
+                .hunks
+                .iter()
+                .flat_map(|hunk| &hunk.lines)
+                .map(|line| line.text.len() + 1)
+                .sum();
+            assert!(lines < 100_000 && diff.truncated, "{name}: {lines}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_before_ends_at_once_and_writes_nothing() {
+    for (name, args) in calls() {
+        let bench = hostile().await;
+        let before = snapshot(&bench.root);
+        bench.cx.cancel.cancel();
+        let begin = Instant::now();
+        let result = bench.call(name, args).await;
+        assert!(begin.elapsed() < Duration::from_secs(1), "{name}: {:?}", begin.elapsed());
+        // A reader may have been done already; a writer may not go on.
+        let writes = bench.registry.get(name).unwrap().concurrency() == Concurrency::Writer;
+        assert!(!writes || matches!(result, Err(ToolError::Cancelled)), "{name}");
+        assert_eq!(before, snapshot(&bench.root), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn effects_are_declared() {
+    for (name, args) in calls() {
+        let bench = hostile().await;
+        let tool = Arc::clone(bench.registry.get(name).unwrap());
+        let access = tool.access(&object(args.clone()), &bench.root).unwrap();
+        let writes = access
+            .iter()
+            .any(|access| matches!(access, Access::Write { .. } | Access::Shell { .. }));
+        assert_eq!(writes, tool.concurrency() == Concurrency::Writer, "{name}");
+
+        let before = snapshot(&bench.root);
+        bench.preview(name, args.clone()).await;
+        assert_eq!(before, snapshot(&bench.root), "{name}: a preview reads only");
+        bench.call(name, args).await.unwrap();
+        let after = snapshot(&bench.root);
+        let changed: Vec<_> = after
+            .iter()
+            .filter(|(path, bytes)| before.get(*path) != Some(*bytes))
+            .map(|(path, _)| path)
+            .collect();
+        let declared = |path: &str| {
+            access.iter().any(
+                |access| matches!(access, Access::Write { path: own } if own.to_text() == path),
+            )
+        };
+        assert!(changed.iter().all(|path| declared(path)), "{name}: {changed:?}");
+        assert_eq!(before.len(), after.len(), "{name}: no file is left over");
+    }
+}
