@@ -11,11 +11,14 @@ export interface Press {
   isComposing: boolean;
 }
 
-export function matches(press: Press, keys: string): boolean {
+/** On a Mac the commands' key is Cmd; Ctrl edits text there and is left alone. */
+export const MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+
+export function matches(press: Press, keys: string, mac = MAC): boolean {
   const parts = keys.toLowerCase().split("+");
   const name = parts.pop() ?? "";
-  const mod = press.ctrlKey || press.metaKey;
-  if (mod !== parts.includes("mod")) return false;
+  const [mod, other] = mac ? [press.metaKey, press.ctrlKey] : [press.ctrlKey, press.metaKey];
+  if (other || mod !== parts.includes("mod")) return false;
   if (press.altKey !== parts.includes("alt")) return false;
   if (parts.includes("shift") !== press.shiftKey && name.length > 1) return false;
   return press.key.toLowerCase() === name;
@@ -44,7 +47,7 @@ export function isTextField(target: EventTarget | null): boolean {
 }
 
 /** Keys as they stand on this machine's keyboard. */
-export function shown(keys: string, mac: boolean): string {
+export function shown(keys: string, mac = MAC): string {
   return keys
     .split("+")
     .map((part) => {

@@ -38,10 +38,8 @@ function close(app: App): void {
   app.view.setState({ dialog: null });
 }
 
-const mac = /Mac|iPhone|iPad/.test(navigator.platform);
-
 function keyNames(action: Action): string {
-  return action.keysShown ?? (action.keys ?? []).map((keys) => shown(keys, mac)).join(", ");
+  return action.keysShown ?? (action.keys ?? []).map((keys) => shown(keys)).join(", ");
 }
 
 function Palette() {
