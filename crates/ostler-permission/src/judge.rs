@@ -122,7 +122,7 @@ const INTERACTIVE: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
 pub fn judge(call: &Call<'_>) -> Judgement {
     let tool = canonical_tool(call.tool);
     let seen = Seen::new(call, tool);
-    let (verdict, reason) = refuse_unanswerable(call, tool, decide(call, tool, &seen));
+    let (verdict, reason) = refuse_unanswerable(call, tool, &seen, decide(call, tool, &seen));
     let asks = verdict != Verdict::Allow;
     let blocked_path = seen.blocked(call).filter(|_| asks);
     let suggestions = if asks { suggest::suggestions(call, tool, &seen) } else { Vec::new() };
@@ -185,6 +185,7 @@ fn decide(call: &Call<'_>, tool: &str, seen: &Seen<'_>) -> (Verdict, Reason) {
 fn refuse_unanswerable(
     call: &Call<'_>,
     tool: &str,
+    seen: &Seen<'_>,
     (verdict, reason): (Verdict, Reason),
 ) -> (Verdict, Reason) {
     let never = match call.mode {
@@ -198,7 +199,12 @@ fn refuse_unanswerable(
         | Mode::Auto
         | Mode::BypassPermissions => false,
     };
-    if verdict != Verdict::Ask || (call.can_ask && !never) {
+    // What the mode refuses stays refused when an ask rule or a check speaks of it, too,
+    // unless an allow rule has lifted the refusal.
+    let refused = || {
+        seen.strictest(call.mode).0 == Cell::Refuse && matching::allowed(call, tool, seen).is_none()
+    };
+    if verdict != Verdict::Ask || (call.can_ask && !never && !refused()) {
         return (verdict, reason);
     }
     let text = refusal(call, tool, &reason.text);

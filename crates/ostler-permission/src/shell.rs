@@ -160,13 +160,33 @@ impl Script {
 
 /// Takes a script apart. `cwd` is the folder it starts in, `home` what `~` stands for.
 pub(crate) fn analyse(script: &str, cwd: &AbsPath, home: &AbsPath) -> Script {
+    if !limits::needs_room(script) {
+        return analyse_here(script, cwd, home);
+    }
+    // The second parser descends with large frames; nested scripts get a stack of their own.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let read = thread.spawn_scoped(scope, || analyse_here(script, cwd, home));
+        match read.map(|handle| handle.join()) {
+            Ok(Ok(read)) => read,
+            Ok(Err(_)) | Err(_) => {
+                Script { opaque: vec!["the script could not be read".into()], ..Script::default() }
+            }
+        }
+    })
+}
+
+/// Room for the deepest script that the limits let through, in an unoptimised build.
+const STACK: usize = 64 << 20;
+
+fn analyse_here(script: &str, cwd: &AbsPath, home: &AbsPath) -> Script {
     let mut walker = walk::Walker::new(home);
     walker.script(script, &cwd::Cwds::one(cwd.clone()), None, 0);
-    let mut script_read = walker.into_script();
-    script_read.spans.extend(spans(script, &script_read));
-    script_read.spans.sort_by_key(|span| (span.start, span.end));
-    script_read.spans.dedup();
-    script_read
+    let mut read = walker.into_script();
+    read.spans.extend(spans(script, &read));
+    read.spans.sort_by_key(|span| (span.start, span.end));
+    read.spans.dedup();
+    read
 }
 
 /// The simple commands of a script as lists of words, quotes removed where a word is fixed

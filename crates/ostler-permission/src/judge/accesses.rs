@@ -26,6 +26,8 @@ pub(crate) struct Place {
     /// Links followed; nothing if it is not known where it leads.
     pub(crate) real: Option<AbsPath>,
     pub(crate) inside: bool,
+    /// Whether it is known to be no folder.
+    pub(crate) is_file: bool,
     /// The last component of a glob.
     pub(crate) last: Option<String>,
 }
@@ -34,7 +36,9 @@ impl Place {
     pub(crate) fn new(how: How, path: &AbsPath, facts: &Facts) -> Self {
         let real = facts.real(path).cloned();
         let inside = real.as_ref().is_some_and(|real| facts.is_inside(real));
-        Self { how, path: path.clone(), real, inside, last: None }
+        let found = facts.resolved.get(path);
+        let is_file = found.is_some_and(|found| found.exists && !found.is_dir);
+        Self { how, path: path.clone(), real, inside, is_file, last: None }
     }
 
     pub(crate) fn writes(&self) -> bool {

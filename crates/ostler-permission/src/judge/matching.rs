@@ -104,7 +104,8 @@ fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
 /// Whether a search or a glob may reach something that the rule forbids.
 fn may_lie_below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Option<String> {
     let Pattern::Path(pattern) = &rule.parsed else { return None };
-    let wide = place.how == How::Search || (place.last.is_some() && place.how != How::Maybe);
+    let wide = (place.how == How::Search && !place.is_file)
+        || (place.last.is_some() && place.how != How::Maybe);
     // These tools are told what to skip.
     let skips = matches!(tool, "Grep" | "Glob") && place.how == How::Search;
     let below = wide

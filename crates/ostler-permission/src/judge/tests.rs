@@ -110,7 +110,10 @@ impl Case {
         paths.extend([abs("/p"), abs("/x"), abs("/home/u")]);
         for path in paths {
             let real = self.follow(&path);
-            facts.resolved.insert(path, Resolved { real, exists: true, is_dir: false });
+            // Names without a dot, and dot folders, are folders.
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_dir = !name.trim_start_matches('.').contains('.') && name != ".env";
+            facts.resolved.insert(path, Resolved { real, exists: true, is_dir });
         }
         facts
     }

@@ -179,8 +179,13 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
     let (how, start) = match program.args {
         Args::Anything | Args::Data => return Ok(touches),
         Args::Nothing if plain.is_empty() => return Ok(touches),
-        Args::Nothing => return Err("takes no argument that is known to only read".into()),
+        Args::Plus if plain.iter().all(|word| starts_with(word, '+')) => return Ok(touches),
+        Args::Letters if plain.iter().all(|word| is_letters(word)) => return Ok(touches),
+        Args::Nothing | Args::Plus | Args::Letters => {
+            return Err("takes no argument that is known to only read".into());
+        }
         Args::Look { .. } => (How::Look, 0),
+        Args::Read if recursive && program.name == "diff" => (How::Search, 0),
         Args::Read | Args::ReadOne => (How::Read, 0),
         Args::Pattern if recursive => (How::Search, usize::from(!pattern_given)),
         Args::Pattern | Args::Filter => (How::Read, usize::from(!pattern_given)),
@@ -204,6 +209,18 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         cwds.touch(how, ".", false, &mut touches);
     }
     Ok(touches)
+}
+
+fn starts_with(word: &Word, start: char) -> bool {
+    word.text.as_deref().is_some_and(|text| text.starts_with(start))
+        || (!word.splits && word.raw.trim_start_matches('"').starts_with(start))
+}
+
+/// `aux` and the like: `e` would show the environment of other programs.
+fn is_letters(word: &Word) -> bool {
+    word.text
+        .as_deref()
+        .is_some_and(|text| text.chars().all(|c| "auxwfljvsmrTH".contains(c) || c.is_ascii_digit()))
 }
 
 /// `find` with tests and `-print` only.
@@ -390,11 +407,16 @@ fn files(name: &str, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> 
             Arg::Plain(word) => paths.push(word),
         }
     }
-    let copied = name == "cp" && paths.len() > 1;
     let last = paths.len().saturating_sub(1);
     for (at, word) in paths.iter().enumerate() {
-        let how = if copied && at < last { How::Read } else { How::Write };
-        path(word, how, false, cwds, &mut touches)?;
+        let source = matches!(name, "cp" | "mv") && at < last;
+        // Under its new name it can be read; a folder takes all that is in it along.
+        if source {
+            path(word, How::Search, false, cwds, &mut touches)?;
+        }
+        if name != "cp" || at == last {
+            path(word, How::Write, false, cwds, &mut touches)?;
+        }
         // What lands in a folder has the name of what was copied; judge that path too.
         if matches!(name, "cp" | "mv") && at < last {
             let from = word.text.as_deref().or(word.wild.as_deref()).map(base_name);

@@ -158,6 +158,9 @@ pub(super) fn read(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
         }
         _ => {}
     }
+    if name == "grep" {
+        cwds.touch(How::Search, ".", false, &mut touches);
+    }
     let row_of = ROWS.iter().find(|(row, ..)| *row == name);
     let Some((_, options, takes)) = row_of else {
         return Err(format!("`{name}` is not known to only read"));

@@ -13,26 +13,47 @@ pub(super) const MAX_SCRIPTS: usize = 8;
 /// Open brackets within each other, quotes or not.
 const MAX_BRACKETS: usize = 12;
 /// Words that open a compound command.
-const MAX_COMPOUND: usize = 60;
+const MAX_COMPOUND: usize = 40;
+/// `case` words: the second parser's time grows exponentially with their nesting.
+const MAX_CASES: usize = 8;
 
 /// Why a script is too much, if it is.
 pub(super) fn too_much(script: &str) -> Option<&'static str> {
     if script.len() > MAX_BYTES {
         return Some("the script is longer than 64 KiB");
     }
-    if script.contains('\0') {
-        return Some("the script holds a zero byte");
+    // What separates words for one reader of these is part of a word for another.
+    let odd = |c: char| match c {
+        '\n' | '\t' | ' ' => false,
+        c => c.is_control() || c.is_whitespace(),
+    };
+    if script.contains(odd) {
+        return Some("the script holds control characters or odd spaces");
     }
+    let (brackets, compound) = nesting(script);
+    let cases = script.split(|c: char| !c.is_alphanumeric()).filter(|word| *word == "case").count();
+    (brackets > MAX_BRACKETS || compound > MAX_COMPOUND || cases > MAX_CASES)
+        .then_some("the script is nested too deeply")
+}
+
+/// Whether reading it may need more stack than a worker thread has.
+pub(super) fn needs_room(script: &str) -> bool {
+    let (brackets, compound) = nesting(script);
+    brackets > 2 || compound > 3 || script.matches('!').count() > 20
+}
+
+/// Open brackets within each other, and words that open a compound command.
+fn nesting(script: &str) -> (usize, usize) {
     let (mut open, mut most) = (0_usize, 0_usize);
     for byte in script.bytes() {
         match byte {
-            b'(' | b'{' => open += 1,
-            b')' | b'}' => open = open.saturating_sub(1),
+            b'(' | b'{' | b'[' => open += 1,
+            b')' | b'}' | b']' => open = open.saturating_sub(1),
             _ => {}
         }
         most = most.max(open);
     }
     let opens = |word: &str| matches!(word, "if" | "for" | "while" | "until" | "case" | "select");
     let compound = script.split(|c: char| !c.is_alphanumeric()).filter(|word| opens(word)).count();
-    (most > MAX_BRACKETS || compound > MAX_COMPOUND).then_some("the script is nested too deeply")
+    (most, compound)
 }

@@ -12,6 +12,10 @@ pub(super) enum Args {
     Anything,
     /// Data.
     Data,
+    /// Formats that begin with `+`; anything else would set something.
+    Plus,
+    /// Bundles of letters without a dash, none of which shows the environment.
+    Letters,
     /// There are none.
     Nothing,
     /// Paths whose names and sizes are shown; `here`: the folder itself if none is given.
@@ -40,7 +44,7 @@ const fn row(name: &'static str, args: Args, tame: bool, options: &'static str) 
     Program { name, options, args, tame }
 }
 
-const GREP: &str = "-n -i -l -L -c -w -x -h -H -E -F -P -G -v -o -q -s -r -R -a -I -z -Z -b -T -U -e: -f< -A: -B: -C: -m: -# -y -d: -D: --color? --colour? --include: --exclude: --exclude-dir: --exclude-from< --line-number --ignore-case --no-ignore-case --files-with-matches --files-without-match --count --word-regexp --line-regexp --no-filename --with-filename --extended-regexp --fixed-strings --perl-regexp --basic-regexp --invert-match --only-matching --quiet --silent --no-messages --recursive --dereference-recursive --text --binary-files: --null --null-data --byte-offset --initial-tab --regexp: --file< --after-context: --before-context: --context: --max-count: --label: --line-buffered --version --help";
+const GREP: &str = "-n -i -l -L -c -w -x -h -H -E -F -P -G -v -o -q -s -r -R -a -I -z -Z -b -T -U -e: -f< -A: -B: -C: -m: -# -y -D: --color? --colour? --include: --exclude: --exclude-dir: --exclude-from< --line-number --ignore-case --no-ignore-case --files-with-matches --files-without-match --count --word-regexp --line-regexp --no-filename --with-filename --extended-regexp --fixed-strings --perl-regexp --basic-regexp --invert-match --only-matching --quiet --silent --no-messages --recursive --dereference-recursive --text --binary-files: --null --null-data --byte-offset --initial-tab --regexp: --file< --after-context: --before-context: --context: --max-count: --label: --line-buffered --version --help";
 const HASH: &str = "-b -t -c --check --binary --text --tag -z --zero --quiet --status --strict -w --warn --ignore-missing -a: --algorithm:";
 
 const ROWS: &[Program] = &[
@@ -76,13 +80,13 @@ const ROWS: &[Program] = &[
     row("locale", Args::Nothing, true, "-a"),
     row(
         "ps",
-        Args::Data,
+        Args::Letters,
         true,
         "-e -f -a -u: -x -A -o: -p: -l -w -ef -aux --sort: --no-headers --forest",
     ),
     row(
         "date",
-        Args::Data,
+        Args::Plus,
         false,
         "-u -R -I? -Iseconds -Idate -d: --date: --utc --rfc-3339: --iso-8601? -r<",
     ),

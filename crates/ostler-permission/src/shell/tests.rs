@@ -65,7 +65,7 @@ fn paths_follow_the_folder() {
     assert_eq!(touched("cat a/*/../../x"), ["Read / x"]);
     assert_eq!(touched("cat < a > b"), ["Read /p/a", "Write /p/b"]);
     assert_eq!(touched("cat -- -a"), ["Read /p/-a"]);
-    assert_eq!(touched("cp a b"), ["Read /p/a", "Write /p/b/a", "Write /p/b"]);
+    assert_eq!(touched("cp a b"), ["Search /p/a", "Write /p/b/a", "Write /p/b"]);
     assert_eq!(touched("grep -e x a b"), ["Read /p/a", "Read /p/b"]);
     assert_eq!(touched("grep x a"), ["Read /p/a"]);
     assert_eq!(touched("rg x"), ["Search /p"]);
@@ -136,6 +136,50 @@ fn the_readers_agree_on_common_scripts() {
     ] {
         let opaque = read(script).opaque;
         assert_eq!(opaque, [""; 0], "{script}");
+    }
+}
+
+/// Parsers that go back and try again can take exponential time on nested brackets.
+#[test]
+fn nested_scripts_are_read_or_refused_in_bounded_time() {
+    for (open, close) in [
+        ("$(", ")"),
+        ("(", ")"),
+        ("((", "))"),
+        ("$((", "))"),
+        ("${x:-", "}"),
+        ("\"$(", ")\""),
+        ("{ ", ";}"),
+        ("if ", ""),
+        ("! ", ""),
+        ("[[ ( ", ""),
+        ("`", "`"),
+        ("$[", "]"),
+        ("<(", ")"),
+        ("case x in x) ", ""),
+        ("a=(", ")"),
+        ("f() { ", ";}"),
+        ("x$(", ")"),
+        ("\\\\$(", ")"),
+        ("a[", "]"),
+        ("'", ""),
+        ("<<X ", ""),
+        ("a && ", ""),
+        ("a | ", ""),
+        ("a;", ""),
+        ("${", "}"),
+        ("$'", ""),
+        ("{a,", "}"),
+        ("@(", ")"),
+    ] {
+        for depth in [6, 12, 60, 3000] {
+            let script = format!("echo {}b{}", open.repeat(depth), close.repeat(depth));
+            let start = Instant::now();
+            read(&script);
+            read(&script[5..]);
+            let took = start.elapsed();
+            assert!(took.as_millis() < 3000, "{open} x {depth}: {took:?}");
+        }
     }
 }
 

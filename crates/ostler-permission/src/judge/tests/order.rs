@@ -109,6 +109,13 @@ fn protected_files_ask_wherever_the_mode_or_a_rule_says_yes() {
 }
 
 #[test]
+fn an_ask_rule_does_not_lift_what_the_mode_refuses() {
+    let case = || Case::bash("make").mode(Mode::Review).ask("Bash(make:*)");
+    assert_eq!(case().verdict(), Deny);
+    assert_eq!(case().allow("Bash(make:*)").verdict(), Ask);
+}
+
+#[test]
 fn questions_ask_even_in_bypass() {
     for tool in ["AskUserQuestion", "ExitPlanMode"] {
         for mode in Mode::ALL {
@@ -292,7 +299,7 @@ fn suggestions_have_the_shape_of_the_sdk() {
     );
     assert_eq!(judgement.suggested_rule.as_deref(), Some("Bash(touch:*)"));
     assert_eq!(judgement.blocked_path, Some(abs("/p/f")));
-    let judgement = Case::read("/o/d/a").judge();
+    let judgement = Case::read("/o/d/a.txt").judge();
     assert_eq!(
         serde_json::to_value(&judgement.suggestions).unwrap(),
         json!([
@@ -301,7 +308,7 @@ fn suggestions_have_the_shape_of_the_sdk() {
             {"type": "addDirectories", "directories": ["/o/d"], "destination": "session"},
         ])
     );
-    assert_eq!(judgement.targets[0].path.as_deref(), Some("/o/d/a"));
+    assert_eq!(judgement.targets[0].path.as_deref(), Some("/o/d/a.txt"));
     assert!(judgement.targets[0].outside);
 }
 
