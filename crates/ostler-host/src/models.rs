@@ -26,10 +26,14 @@ use crate::{host::Host, live::SessionSpec};
 /// Variables that hold credentials of providers.
 pub(crate) const CREDENTIAL_NAMES: &[&str] = &["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
+/// Asks for the long window (design.md 8 (c)).
+const LONG_WINDOW_MARK: &str = "[1m]";
+
 /// A model and the provider that has it.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     provider: Arc<dyn Provider>,
+    /// As it is shown and pinned, `[1m]` included.
     pub(crate) id: String,
 }
 
@@ -46,14 +50,19 @@ impl Model {
         self.provider.model(&self.id).scripted
     }
 
+    fn betas(&self, spec: &SessionSpec) -> Vec<String> {
+        let long = self.id.ends_with(LONG_WINDOW_MARK).then(|| catalogue::LONG_WINDOW_BETA.to_owned());
+        spec.betas.iter().cloned().chain(long).collect()
+    }
+
     pub(crate) fn choice(&self, spec: &SessionSpec) -> ModelChoice {
         ModelChoice {
             provider: Arc::clone(&self.provider),
-            model: self.id.clone(),
+            model: self.id.strip_suffix(LONG_WINDOW_MARK).unwrap_or(&self.id).to_owned(),
             thinking: spec.thinking,
             effort: spec.effort,
             max_output_tokens: None,
-            betas: spec.betas.clone(),
+            betas: self.betas(spec),
         }
     }
 }
@@ -200,7 +209,7 @@ impl Host {
         };
         match catalogue::resolve(&words, &known) {
             Ok(Choice::Model { provider, model, long_window }) => {
-                let window = if long_window { "[1m]" } else { "" };
+                let window = if long_window { LONG_WINDOW_MARK } else { "" };
                 Ok((provider, format!("{model}{window}")))
             }
             Ok(Choice::Script { file }) => Ok(("scripted".to_owned(), file)),

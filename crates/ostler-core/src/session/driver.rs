@@ -30,7 +30,7 @@ use super::{
 use crate::{
     context,
     event::{RunEnd, SessionEvent},
-    failpoint::{self, Action},
+    failpoint,
     turn::{
         Answer, AnswerSource, Effect, Input, JournalPlace, Policy, Ruling, ToolCall, ToolOutcome,
         Turn, step,
@@ -349,24 +349,13 @@ impl Driver {
     fn apply(&mut self, effects: Vec<Effect>) {
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
-            if self.reach_failpoint() {
-                effects = step(&mut self.turn, Input::Interrupt).into();
-                continue;
-            }
+            failpoint::reach(&mut self.place);
             if let Err(message) = self.perform(effect) {
                 effects = step(&mut self.turn, Input::StorageFailed { message }).into();
                 continue;
             }
-            if self.reach_failpoint() {
-                let more = step(&mut self.turn, Input::Interrupt);
-                effects.extend(more);
-            }
+            failpoint::reach(&mut self.place);
         }
-    }
-
-    /// Whether a test wants the run interrupted here.
-    fn reach_failpoint(&mut self) -> bool {
-        failpoint::reach(&mut self.place) == Action::Interrupt
     }
 
     fn perform(&mut self, effect: Effect) -> Result<(), String> {

@@ -449,6 +449,16 @@ fn on_input_delta(sampling: &mut Sampling, index: u32, json: String, out: &mut V
     }));
 }
 
+/// A call whose arguments are an object, as vendors want it back.
+fn whole_call(block: Block) -> Block {
+    match block {
+        Block::ToolUse { id, name, input } => {
+            Block::ToolUse { id, name, input: Value::Object(arguments(&input)) }
+        }
+        block => block,
+    }
+}
+
 /// A call's arguments as an object; what is not one becomes an argument that no tool
 /// knows, so that the tool's own check says what is wrong.
 fn arguments(input: &Value) -> Map<String, Value> {

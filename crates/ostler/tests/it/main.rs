@@ -1,0 +1,8 @@
+//! Black-box tests: the real program, real files, a loopback model.
+#![expect(clippy::disallowed_methods, reason = "tests start the program and read where it was built")]
+
+mod bad_input;
+mod cli;
+mod crash;
+mod doors;
+mod support;
