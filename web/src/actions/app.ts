@@ -25,7 +25,8 @@ export interface Action {
   /** Only for keys and buttons, not in the palette. */
   quiet?: boolean;
   when?(app: App): boolean;
-  run(app: App): void | Promise<void>;
+  /** `key` is the key that was pressed, for actions with a row of them. */
+  run(app: App, key?: string): void | Promise<void>;
 }
 
 export function patch(app: App, change: Partial<View>): void {

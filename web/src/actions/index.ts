@@ -13,8 +13,18 @@ import { chooseMode } from "./choose-mode";
 import { chooseModel } from "./choose-model";
 import { openKeys, openPalette, switchSession } from "./dialogs";
 import { jumpAttention } from "./jump-attention";
-import { filterSessions, goHome, jumpToEnd, regionBack, regionForward, toggleRail } from "./move";
+import {
+  filterSessions,
+  goHome,
+  jumpToEnd,
+  nextTurn,
+  previousTurn,
+  regionBack,
+  regionForward,
+  toggleRail,
+} from "./move";
 import { newSession } from "./new-session";
+import { nthSession } from "./nth-session";
 import { renameSession } from "./rename-session";
 import { startDemo } from "./start-demo";
 import { stopRun } from "./stop-run";
@@ -29,11 +39,14 @@ export const actions: readonly Action[] = [
   previousRequest,
   newSession,
   switchSession,
+  nthSession,
   jumpAttention,
   stopRun,
   renameSession,
   chooseMode,
   chooseModel,
+  previousTurn,
+  nextTurn,
   jumpToEnd,
   filterSessions,
   toggleRail,

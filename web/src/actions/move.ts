@@ -1,6 +1,6 @@
 // Moves the focus and the view: regions, filter, end of the transcript, start page.
 import { texts } from "../ui/texts";
-import type { Action } from "./app";
+import type { Action, App } from "./app";
 import { focusRegion, nextRegion } from "./focus";
 import { openSession } from "./open-session";
 
@@ -20,6 +20,26 @@ export const jumpToEnd: Action = {
   keys: ["mod+End"],
   when: (app) => app.view.getState().sessionId !== null,
   run: (app) => app.view.setState((view) => ({ toEnd: view.toEnd + 1, dialog: null })),
+};
+
+const inSession = (app: App) => app.view.getState().sessionId !== null;
+
+export const nextTurn: Action = {
+  id: "next-turn",
+  title: texts.actions.nextTurn,
+  keys: ["]"],
+  quiet: true,
+  when: inSession,
+  run: (app) => app.view.setState((view) => ({ toTurn: { wish: view.toTurn.wish + 1, by: 1 } })),
+};
+
+export const previousTurn: Action = {
+  id: "previous-turn",
+  title: texts.actions.previousTurn,
+  keys: ["["],
+  quiet: true,
+  when: inSession,
+  run: (app) => app.view.setState((view) => ({ toTurn: { wish: view.toTurn.wish + 1, by: -1 } })),
 };
 
 export const toggleRail: Action = {

@@ -17,7 +17,7 @@ export function useKeys(): void {
       const action = find(actions, app, event, isTextField(event.target));
       if (!action) return;
       event.preventDefault();
-      void action.run(app);
+      void action.run(app, event.key);
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);

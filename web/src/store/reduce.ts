@@ -195,7 +195,7 @@ function unknown(state: State, input: { sessionId?: string; seq?: number; epoch?
 function receive(old: Thread, event: KnownEvent, at: number): Thread {
   const { seq, epoch } = event;
   if (seq === undefined || seq === null) return applyEvent(old, event, at);
-  if (old.status !== "ready") return { ...old, held: [...old.held, event] };
+  if (old.status !== "ready") return old.opening ? { ...old, held: [...old.held, event] } : old;
   if (epoch && old.epoch && epoch !== old.epoch) {
     return { ...old, stale: !old.opening, held: [...old.held, event] };
   }

@@ -107,6 +107,19 @@ describe("sync", () => {
     expect(store.get().threads[SESSION]?.epoch).toBe("two");
   });
 
+  it("leaves a session that it knows as it is while the line is down", async () => {
+    const { host, state, store, sync, say } = await begin();
+    state.listener?.lost();
+    await sync.watch(null);
+    await sync.watch(SESSION);
+    expect(store.get().threads[SESSION]).toMatchObject({ status: "ready", opening: false });
+    state.listener?.open();
+    await settled();
+    host.user("u1", "Hello");
+    await say(...host.log.map((entry) => ({ event: entry.event })));
+    expect(store.get().threads[SESSION]).toMatchObject({ seq: host.seq, held: [], opening: false });
+  });
+
   it("says when a session is not there, and when the key is refused", async () => {
     const { state, store, sync } = await begin();
     state.missing = true;

@@ -143,7 +143,8 @@ export function createSync(client: Client, store: Store, clock: Clock): Sync {
       if (before && before !== sessionId)
         void client.call("events.unsubscribe", { sessionId: before }).catch(() => undefined);
       if (sessionId && live) await show(sessionId);
-      else if (sessionId) store.dispatch({ kind: "opening", sessionId });
+      else if (sessionId && store.get().threads[sessionId]?.status !== "ready")
+        store.dispatch({ kind: "opening", sessionId });
     },
     older: (sessionId) => open(sessionId, (store.get().threads[sessionId]?.turns ?? TURNS) + TURNS),
     reopen: show,

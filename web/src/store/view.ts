@@ -33,6 +33,8 @@ export interface View {
   answering: Answering;
   /** Rises when the transcript should go to its end. */
   toEnd: number;
+  /** Rises with each wish to go to another turn. */
+  toTurn: { wish: number; by: 1 | -1 };
 }
 
 export type ViewStore = StoreApi<View>;
@@ -60,6 +62,7 @@ export function createViewStore(initial: Partial<View> = {}): ViewStore {
     problem: null,
     answering: NO_ANSWER,
     toEnd: 0,
+    toTurn: { wish: 0, by: 1 },
     ...initial,
   }));
 }

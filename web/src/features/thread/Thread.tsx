@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import { jumpToEnd } from "../../actions/move";
-import { lines } from "../../store/select";
+import { type Line, lines } from "../../store/select";
 import type { Thread as ThreadState } from "../../store/state";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
@@ -68,6 +68,21 @@ function Document({ thread }: { thread: ThreadState }) {
     stick();
   }, [toEnd]);
 
+  const toTurn = useView((view) => view.toTurn);
+  const wished = useRef(toTurn.wish);
+  useEffect(() => {
+    const handle = list.current;
+    if (!handle || wished.current === toTurn.wish) return;
+    wished.current = toTurn.wish;
+    // The first item of the list is what stands above the document.
+    const here = handle.findItemIndex(handle.scrollOffset + 1) - 1;
+    const turns = [...shown.keys()].filter((at) => isTurn(shown[at]));
+    const to = toTurn.by > 0 ? turns.find((at) => at > here) : turns.findLast((at) => at < here);
+    if (to === undefined) return;
+    follow.current = false;
+    handle.scrollToIndex(to + 1, { align: "start" });
+  }, [shown, toTurn]);
+
   const onScroll = (offset: number) => {
     const handle = list.current;
     if (!handle) return;
@@ -111,6 +126,10 @@ function Document({ thread }: { thread: ThreadState }) {
       )}
     </>
   );
+}
+
+function isTurn(line: Line | undefined): boolean {
+  return line?.kind === "head" && line.role === "user";
 }
 
 function Older({ thread }: { thread: ThreadState }) {
