@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use ostler_core::{DeniedBy, Gate, GateCall, Question, Ruling};
 use ostler_permission::{Judgement, ReasonKind, Verdict};
 use ostler_stdx::Clock;
-use ostler_tool::{AnyTool, Registry, ToolError};
+use ostler_tool::{AnyTool, Registry, ShellFolder, ToolError};
 
 use crate::{hub::SessionHub, live::SessionSpec, rules::SessionRules};
 
@@ -70,7 +70,12 @@ impl Gate for HostGate {
             return ready(invalid(message, call.call.name));
         };
         let title = tool.title(&call.call.args);
-        let accesses = match tool.access(&call.call.args, &call.cx.cwd) {
+        // A shell goes on where its last command left it; other tools stay in the project.
+        let folder = match tool.name() {
+            "Bash" => call.cx.state.get::<ShellFolder>().or(&call.cx.cwd),
+            _ => call.cx.cwd.clone(),
+        };
+        let accesses = match tool.access(&call.call.args, &folder) {
             Ok(accesses) => accesses,
             Err(error) => return ready(invalid(input_error(&error), title)),
         };

@@ -203,7 +203,7 @@ impl SessionRules {
 
     fn check_real(&self, access: &Access) -> Result<(), String> {
         let (tool, path) = match access {
-            Access::Read { path } => ("Read", path),
+            Access::Read { path } | Access::Search { root: path } => ("Read", path),
             Access::Write { path } => ("Edit", path),
             _ => return Ok(()),
         };
