@@ -56,6 +56,9 @@ pub struct Attachment {
     everything: bool,
 }
 
+/// The result of the first call with some id; later calls wait for it and get the same.
+pub(crate) type FirstResult = OnceCell<Result<SessionSendResult, RpcError>>;
+
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) options: HostOptions,
@@ -65,7 +68,7 @@ pub(crate) struct Inner {
     /// Front ends by client id.
     clients: Mutex<HashMap<String, Attachment>>,
     /// First results by the sender's own id.
-    pub(crate) sends: Mutex<HashMap<String, Arc<OnceCell<Result<SessionSendResult, RpcError>>>>>,
+    pub(crate) sends: Mutex<HashMap<String, Arc<FirstResult>>>,
     pub(crate) starts: Mutex<HashMap<String, SessionId>>,
     /// One loading of a session at a time.
     loading: tokio::sync::Mutex<()>,
@@ -112,7 +115,9 @@ impl Host {
         Arc::clone(&self.0.options.clock)
     }
 
-    pub(crate) fn now_ms(&self) -> i64 {
+    /// The time of the host's clock, in ms since the epoch.
+    #[must_use]
+    pub fn now_ms(&self) -> i64 {
         self.0.options.clock.now_ms()
     }
 
@@ -186,10 +191,23 @@ impl Host {
     #[must_use]
     pub fn newest(&self, cwd: &AbsPath) -> Option<SessionId> {
         let newest = |root| self.store().newest_in(cwd, root);
-        let found = [ostler_store::Root::Native, ostler_store::Root::Claude].into_iter().filter_map(newest);
+        let found =
+            [ostler_store::Root::Native, ostler_store::Root::Claude].into_iter().filter_map(newest);
         found
             .max_by_key(|at| std::fs::metadata(&at.path).and_then(|meta| meta.modified()).ok())
             .map(|at| SessionId(at.id))
+    }
+
+    /// The newest session in a folder in one root.
+    #[must_use]
+    pub fn newest_in(&self, cwd: &AbsPath, root: ostler_store::Root) -> Option<SessionId> {
+        self.store().newest_in(cwd, root).map(|at| SessionId(at.id))
+    }
+
+    /// Whether a session of this id has a log, in either root.
+    #[must_use]
+    pub fn has_session(&self, id: &SessionId) -> bool {
+        self.store().find(&id.0).is_some()
     }
 
     /// The error that says that no model is set up, and how to set one up.
@@ -208,10 +226,16 @@ impl Host {
             return Err(RpcError::new(ErrorKind::Usage, format!("`{project}` is not a folder")));
         }
         let (_, hash) = self.store().trust_state(project);
-        let done = if trust { self.store().trust(project, &hash) } else { self.store().revoke_trust(project) };
+        let done = if trust {
+            self.store().trust(project, &hash)
+        } else {
+            self.store().revoke_trust(project)
+        };
         done.map_err(|error| crate::live::storage_error(&error))?;
         Ok(if trust {
-            format!("`{project}` is trusted with the settings that it has now; a change asks again\n")
+            format!(
+                "`{project}` is trusted with the settings that it has now; a change asks again\n"
+            )
         } else {
             format!("`{project}` is no longer trusted\n")
         })

@@ -28,7 +28,9 @@ pub use ostler_core::{
     SessionEvent,
 };
 pub use ostler_permission::{Behavior, PermissionUpdate, split_rule_list};
-pub use ostler_provider::{BlockKind, Effort, Failure, ModelEvent, StopReason, Thinking};
+pub use ostler_provider::{
+    BlockKind, Effort, Failure, ModelEvent, ModelInfo, StopReason, Thinking,
+};
 pub use ostler_sandbox::supervisor_main;
 pub use ostler_store::Root;
 pub use prompt::SystemPrompt;

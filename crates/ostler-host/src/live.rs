@@ -38,6 +38,8 @@ pub struct SessionSpec {
     pub cwd: AbsPath,
     /// Where its log lies.
     pub root: Root,
+    /// Whether it has a log on disk; without one it ends with the process.
+    pub persist: bool,
     /// The door, as transcripts call it.
     pub entrypoint: String,
     /// The provider, chosen together with the model.
@@ -86,6 +88,7 @@ impl SessionSpec {
             id: None,
             cwd,
             root: Root::Native,
+            persist: true,
             entrypoint: "ostler".to_owned(),
             provider: None,
             model: None,
@@ -128,6 +131,8 @@ pub struct LiveSession {
     pub(crate) spec: SessionSpec,
     pub(crate) model: Mutex<Model>,
     pub(crate) facts: Mutex<LiveFacts>,
+    /// How it reasons from here on, if that was changed.
+    thinking: Mutex<Option<ostler_provider::Thinking>>,
     supervisor: Supervisor,
 }
 
@@ -153,7 +158,12 @@ impl LiveSession {
     pub(crate) fn start(host: &Host, spec: SessionSpec) -> Result<Arc<Self>, RpcError> {
         let id = spec.id.clone().unwrap_or_else(|| SessionId(IdGen::random().uuid()));
         let header = header(host, &spec, &id);
-        let log = host.store().create(spec.root, header).map_err(|error| storage_error(&error))?;
+        let log = if spec.persist {
+            host.store().create(spec.root, header)
+        } else {
+            host.store().create_unsaved(header)
+        };
+        let log = log.map_err(|error| storage_error(&error))?;
         Self::build(host, spec, log, Loaded { entries: Vec::new(), replay: None })
     }
 
@@ -258,6 +268,7 @@ impl LiveSession {
             spec,
             model: Mutex::new(model),
             facts: Mutex::new(facts),
+            thinking: Mutex::new(None),
             supervisor,
         }))
     }
@@ -322,9 +333,69 @@ impl LiveSession {
 
     /// Changes provider and model from the next request on.
     pub(crate) async fn set_model(&self, model: Model) {
-        let choice = model.choice(&self.spec);
+        let mut choice = model.choice(&self.spec);
+        if let Some(thinking) = *self.thinking.lock().unwrap_or_else(PoisonError::into_inner) {
+            choice.thinking = thinking;
+        }
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
         self.handle.tell(Command::SetModel(Box::new(choice))).await;
+    }
+
+    /// Changes the model from the next request on: one in words, or what the session
+    /// would begin with.
+    ///
+    /// # Errors
+    /// `usage` for a choice that makes no sense, `not_configured`.
+    pub async fn change_model(&self, host: &Host, model: Option<&str>) -> Result<(), RpcError> {
+        let model = match model {
+            Some(_) => host.choose_model(&self.cwd, None, model, Some(&self.model().0))?,
+            None => {
+                let settings = crate::rules::load(host, &self.spec);
+                host.resolve_model(&self.spec, None, settings.model.as_deref())?
+            }
+        };
+        self.set_model(model).await;
+        Ok(())
+    }
+
+    /// Changes whether and how the model reasons, from the next request on; `None` goes
+    /// back to what the session began with.
+    pub async fn set_thinking(&self, thinking: Option<ostler_provider::Thinking>) {
+        *self.thinking.lock().unwrap_or_else(PoisonError::into_inner) = thinking;
+        let model = self.model.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.set_model(model).await;
+    }
+
+    /// What is known of the model in force.
+    #[must_use]
+    pub fn model_info(&self) -> ostler_provider::ModelInfo {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).info()
+    }
+
+    /// Values for the vendor's beta header, as the door gave them.
+    #[must_use]
+    pub fn betas(&self) -> &[String] {
+        &self.spec.betas
+    }
+
+    /// How hard the model tries, if the door said so.
+    #[must_use]
+    pub fn effort(&self) -> Option<ostler_provider::Effort> {
+        self.spec.effort
+    }
+
+    /// Applies a permission update of a host where it says that it belongs.
+    ///
+    /// # Errors
+    /// The file that could not be written, or the rule or mode that makes no sense.
+    pub async fn apply_update(
+        &self,
+        update: &ostler_permission::PermissionUpdate,
+    ) -> Result<(), RpcError> {
+        if let Some(mode) = self.rules.apply(update)? {
+            self.set_mode(mode).await;
+        }
+        Ok(())
     }
 
     /// Keeps the rule that a decision brings, for the session or in a settings file.

@@ -150,7 +150,7 @@ impl Handler for Host {
         let sessions =
             session::list(self, &SessionListParams { project_path: None, status: None })?;
         let mut rows: Vec<ProjectRow> = Vec::new();
-        for meta in sessions {
+        for SessionRow { meta, .. } in sessions {
             match rows.iter_mut().find(|row| row.path == meta.project_path) {
                 Some(row) => {
                     row.sessions += 1;
@@ -234,7 +234,7 @@ impl Handler for Host {
 fn tool_infos(registry: &Registry) -> Vec<ToolInfo> {
     registry
         .iter()
-        .map(|tool| Arc::clone(tool))
+        .map(Arc::clone)
         .map(|tool| ToolInfo {
             id: tool.name().to_owned(),
             description: tool.description().to_owned(),

@@ -11,8 +11,8 @@ use std::{sync::Arc, time::Duration};
 use ostler_core::session::ModelChoice;
 use ostler_protocol::{ErrorKind, RpcError, methods::ProviderInfo};
 use ostler_provider::{
-    Failure, KeyHeader, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider, ProviderConfig, Scripted,
-    Timeouts, Wire,
+    Failure, KeyHeader, ModelEvent, ModelInfo, ModelRequest, ModelStream, Provider, ProviderConfig,
+    Scripted, Timeouts, Wire,
     catalogue::{self, Choice, Known, Unresolved},
     scenario::Vars,
 };
@@ -42,6 +42,10 @@ impl Model {
         self.provider.id()
     }
 
+    pub(crate) fn info(&self) -> ModelInfo {
+        self.provider.model(self.id.strip_suffix(LONG_WINDOW_MARK).unwrap_or(&self.id))
+    }
+
     pub(crate) fn is_configured(&self) -> bool {
         !self.id.is_empty()
     }
@@ -51,7 +55,8 @@ impl Model {
     }
 
     fn betas(&self, spec: &SessionSpec) -> Vec<String> {
-        let long = self.id.ends_with(LONG_WINDOW_MARK).then(|| catalogue::LONG_WINDOW_BETA.to_owned());
+        let long =
+            self.id.ends_with(LONG_WINDOW_MARK).then(|| catalogue::LONG_WINDOW_BETA.to_owned());
         spec.betas.iter().cloned().chain(long).collect()
     }
 
@@ -200,7 +205,8 @@ impl Host {
                 .hint("`ostler providers` lists those that there are; add one to `config.json` under `providers`"));
         }
         let own: Vec<String> = config.providers.keys().cloned().collect();
-        let usable = |id: &str| self.endpoint(&config, id).is_some_and(|endpoint| endpoint.is_usable());
+        let usable =
+            |id: &str| self.endpoint(&config, id).is_some_and(|endpoint| endpoint.is_usable());
         let known = Known { own: &own, usable: &usable, current: provider.or(kept) };
         let words = match (model, provider) {
             (Some(model), Some(id)) if !model.contains('/') => format!("{id}/{model}"),
@@ -215,10 +221,11 @@ impl Host {
             Ok(Choice::Script { file }) => Ok(("scripted".to_owned(), file)),
             Ok(Choice::Demo) => Ok(("scripted".to_owned(), "demo".to_owned())),
             Err(Unresolved::NoDefault { provider }) => {
-                let own_model = config.providers.get(&provider).and_then(|entry| entry.model.clone());
-                own_model.map(|model| (provider.clone(), model)).ok_or_else(|| {
-                    usage(Unresolved::NoDefault { provider }.to_string())
-                })
+                let own_model =
+                    config.providers.get(&provider).and_then(|entry| entry.model.clone());
+                own_model
+                    .map(|model| (provider.clone(), model))
+                    .ok_or_else(|| usage(Unresolved::NoDefault { provider }.to_string()))
             }
             Err(Unresolved::NoProvider { .. }) if provider.is_none() => Err(self.not_configured()),
             Err(error) => Err(usage(error.to_string())),
@@ -232,14 +239,17 @@ impl Host {
         if let Some(current) = &config.current {
             return Ok(Some(current.clone()));
         }
-        let own = config.providers.iter().filter_map(|(id, entry)| Some((id.clone(), entry.model.clone()?)));
+        let own = config
+            .providers
+            .iter()
+            .filter_map(|(id, entry)| Some((id.clone(), entry.model.clone()?)));
         let listed = catalogue::PROVIDERS
             .iter()
             .filter(|row| row.needs_key)
             .filter_map(|row| Some((row.id.to_owned(), row.default_model?.to_owned())));
-        let keyed = own
-            .chain(listed)
-            .find(|(id, _)| self.endpoint(&config, id).is_some_and(|endpoint| endpoint.is_usable()));
+        let keyed = own.chain(listed).find(|(id, _)| {
+            self.endpoint(&config, id).is_some_and(|endpoint| endpoint.is_usable())
+        });
         Ok(keyed.or_else(|| {
             catalogue::PROVIDERS
                 .iter()
@@ -272,7 +282,8 @@ impl Host {
             .or_else(|| row.map(|row| row.base_url.to_owned()))?;
         let keys = [format!("{upper}_API_KEY")];
         let listed = row.map_or(&[][..], |row| row.key_env).iter();
-        let listed = listed.filter(|name| !CREDENTIAL_NAMES.contains(name)).map(|name| (*name).to_owned());
+        let listed =
+            listed.filter(|name| !CREDENTIAL_NAMES.contains(name)).map(|name| (*name).to_owned());
         let key = keys.into_iter().chain(listed).find_map(|name| env(&name));
         let bearer = (id == "anthropic")
             .then(|| CREDENTIAL_NAMES.iter().find_map(|name| env(name)))
@@ -283,10 +294,9 @@ impl Host {
             (None, Some(token)) => (Some(SecretString::from(token)), KeyHeader::Bearer),
             (None, None) => (stored, KeyHeader::ApiKey),
         };
-        let needs_key = entry.and_then(|entry| entry.auth_mode.as_deref()).map_or_else(
-            || row.is_none_or(|row| row.needs_key),
-            |mode| mode != "none",
-        );
+        let needs_key = entry
+            .and_then(|entry| entry.auth_mode.as_deref())
+            .map_or_else(|| row.is_none_or(|row| row.needs_key), |mode| mode != "none");
         Some(Endpoint { wire, base_url, key, header, needs_key, own: entry.is_some() })
     }
 
@@ -302,14 +312,19 @@ impl Host {
         })?;
         if endpoint.needs_key && endpoint.key.is_none() {
             let name = format!("{}_API_KEY", id.to_ascii_uppercase().replace('-', "_"));
-            return Err(RpcError::new(ErrorKind::NotConfigured, format!("provider `{id}` has no key"))
-                .hint(format!("set `{name}`, or `providers.{id}.apiKey` in `config.json`")));
+            return Err(RpcError::new(
+                ErrorKind::NotConfigured,
+                format!("provider `{id}` has no key"),
+            )
+            .hint(format!("set `{name}`, or `providers.{id}.apiKey` in `config.json`")));
         }
         let mut open = ProviderConfig::new(id.clone(), endpoint.wire, endpoint.base_url);
         open.key = endpoint.key;
         open.key_header = endpoint.header;
         open.timeouts = self.timeouts(open.timeouts);
-        if let Some(retries) = self.env().var("CLAUDE_CODE_MAX_RETRIES").and_then(|n| n.parse().ok()) {
+        if let Some(retries) =
+            self.env().var("CLAUDE_CODE_MAX_RETRIES").and_then(|n| n.parse().ok())
+        {
             open.retry = open.retry.with_max_retries(retries);
         }
         open.proxy = self.proxy(&open.base_url);
@@ -319,7 +334,9 @@ impl Host {
     fn timeouts(&self, usual: Timeouts) -> Timeouts {
         let ms = |name: &str| self.env().var(name)?.parse().ok().map(Duration::from_millis);
         Timeouts {
-            header: ms("OSTLER_HEADER_TIMEOUT_MS").or_else(|| ms("API_TIMEOUT_MS")).unwrap_or(usual.header),
+            header: ms("OSTLER_HEADER_TIMEOUT_MS")
+                .or_else(|| ms("API_TIMEOUT_MS"))
+                .unwrap_or(usual.header),
             idle: ms("OSTLER_SSE_STALL_TIMEOUT_MS").unwrap_or(usual.idle),
         }
     }
@@ -349,9 +366,12 @@ impl Host {
                 let endpoint = self.endpoint(&config, &id)?;
                 let row = catalogue::provider(&id);
                 let own_model = config.providers.get(&id).and_then(|entry| entry.model.clone());
-                let models = row.map_or(&[][..], |row| row.models).iter().map(|model| model.id.to_owned());
-                let first = own_model.or_else(|| row.and_then(|row| row.default_model).map(str::to_owned));
-                let mut models: Vec<String> = models.filter(|model| Some(model) != first.as_ref()).collect();
+                let models =
+                    row.map_or(&[][..], |row| row.models).iter().map(|model| model.id.to_owned());
+                let first =
+                    own_model.or_else(|| row.and_then(|row| row.default_model).map(str::to_owned));
+                let mut models: Vec<String> =
+                    models.filter(|model| Some(model) != first.as_ref()).collect();
                 models.splice(0..0, first);
                 Some(ProviderInfo {
                     name: row.map_or_else(|| id.clone(), |row| row.name.to_owned()),

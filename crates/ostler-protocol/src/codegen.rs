@@ -20,10 +20,25 @@ pub fn files() -> Vec<(String, String)> {
     ]
 }
 
+/// Keys are sorted: the order in which they come depends on features that other crates of
+/// a build may switch on.
 fn pretty(value: &Value) -> String {
+    let value = &sorted(value);
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
     text
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let keys: BTreeMap<_, _> =
+                map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            keys.into_iter().collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }
 
 fn generator() -> SchemaGenerator {

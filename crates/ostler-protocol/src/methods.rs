@@ -504,7 +504,7 @@ wire! {
 /// Result of `tools.list`.
 pub type ToolsListResult = Vec<ToolInfo>;
 /// Result of `session.list`.
-pub type SessionListResult = Vec<SessionMeta>;
+pub type SessionListResult = Vec<SessionRow>;
 /// Result of `permission.pending`.
 pub type PermissionPendingResult = Vec<PermissionAsked>;
 /// Result of `providers.list`.

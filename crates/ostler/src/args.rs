@@ -35,18 +35,26 @@ pub(crate) struct Cli {
 #[expect(clippy::large_enum_variant, reason = "there is one, and it is taken apart at once")]
 pub(crate) enum Command {
     /// Answer one prompt and end.
-    #[command(after_help = "Examples:\n  ostler run \"add a test for the lexer\" --mode acceptEdits\n  cat error.log | ostler run \"what went wrong?\"\n  ostler run -c \"and now the docs\"              go on with the newest session of this folder")]
+    #[command(
+        after_help = "Examples:\n  ostler run \"add a test for the lexer\" --mode acceptEdits\n  cat error.log | ostler run \"what went wrong?\"\n  ostler run -c \"and now the docs\"              go on with the newest session of this folder"
+    )]
     Run(RunArgs),
     /// Serve JSON-RPC lines on standard input and output.
-    #[command(after_help = "Example:\n  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rpc.discover\"}' | ostler serve")]
+    #[command(
+        after_help = "Example:\n  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rpc.discover\"}' | ostler serve"
+    )]
     Serve(ServeArgs),
     /// Serve the page, HTTP and server-sent events on loopback.
-    #[command(after_help = "Examples:\n  ostler web\n  ostler web --port 8080 --no-open -m scripted:demo")]
+    #[command(
+        after_help = "Examples:\n  ostler web\n  ostler web --port 8080 --no-open -m scripted:demo"
+    )]
     Web(WebArgs),
     /// List or show sessions.
     Session(SessionArgs),
     /// Let what a project brings (rules, hooks, servers) take effect.
-    #[command(after_help = "Example:\n  ostler trust .      shows what the folder brings, and trusts exactly that content")]
+    #[command(
+        after_help = "Example:\n  ostler trust .      shows what the folder brings, and trusts exactly that content"
+    )]
     Trust(TrustArgs),
     /// List the providers that can be used.
     Providers(JsonArgs),
@@ -75,7 +83,13 @@ pub(crate) struct RunArgs {
     #[arg(short = 'c', long = "continue")]
     pub(crate) continue_: bool,
     /// Go on with this session.
-    #[arg(short = 's', long = "session", short_alias = 'r', visible_alias = "resume", value_name = "ID")]
+    #[arg(
+        short = 's',
+        long = "session",
+        short_alias = 'r',
+        visible_alias = "resume",
+        value_name = "ID"
+    )]
     pub(crate) session: Option<String>,
     /// The id that a new session gets, a UUID.
     #[arg(long, value_name = "UUID", value_parser = parse_uuid)]

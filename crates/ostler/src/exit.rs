@@ -84,6 +84,8 @@ pub(crate) fn written(result: io::Result<()>) -> Exit {
     match result.and_then(|()| io::stdout().flush()) {
         Ok(()) => Exit::Ok,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
-        Err(error) => fail(Exit::Failed, &format!("cannot write to standard output: {error}"), None),
+        Err(error) => {
+            fail(Exit::Failed, &format!("cannot write to standard output: {error}"), None)
+        }
     }
 }

@@ -9,7 +9,10 @@ pub(crate) fn install() {
     static WHERE: OnceLock<u32> = OnceLock::new();
 
     #[expect(clippy::disallowed_methods, reason = "debug builds only, before there is a host")]
-    let Some(place) = std::env::var("OSTLER_FAILPOINT").ok().and_then(|place| place.parse().ok()) else { return };
+    let Some(place) = std::env::var("OSTLER_FAILPOINT").ok().and_then(|place| place.parse().ok())
+    else {
+        return;
+    };
     WHERE.get_or_init(|| place);
     ostler_host::core::failpoint::install(|place| {
         if WHERE.get() == Some(&place) {

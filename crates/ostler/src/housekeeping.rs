@@ -5,7 +5,10 @@ use std::{io::Write as _, path::PathBuf};
 use ostler_host::Host;
 use ostler_protocol::{
     Role, RpcError, SessionId,
-    methods::{Caller, Handler as _, ProvidersListParams, SessionListParams, SessionOpenParams, TransportKind},
+    methods::{
+        Caller, Handler as _, ProvidersListParams, SessionListParams, SessionOpenParams,
+        TransportKind,
+    },
     session::{TranscriptBlock, TranscriptMessage},
 };
 use ostler_stdx::AbsPath;
@@ -54,16 +57,34 @@ pub(crate) fn session(args: &SessionArgs) -> Exit {
                     return json(&rows);
                 }
                 rows.iter()
-                    .map(|row| format!("{}  {:>4} turns  {}\n", row.id, row.turn_count, one_line(&row.title, 80)))
+                    .map(|row| {
+                        let meta = &row.meta;
+                        format!(
+                            "{}  {:>4} turns  {}\n",
+                            meta.id,
+                            meta.turn_count,
+                            one_line(&meta.title, 80)
+                        )
+                    })
                     .collect()
             },
         ),
         SessionCommand::Show { id, json: as_json } => with_host(
             async |host: &Host| {
                 let session_id = SessionId::from(id.as_str());
-                host.session_open(&caller(), SessionOpenParams { session_id, turns: Some(u32::MAX) }).await
+                host.session_open(
+                    &caller(),
+                    SessionOpenParams { session_id, turns: Some(u32::MAX) },
+                )
+                .await
             },
-            |open| if *as_json { json(&open) } else { open.messages.iter().map(show_message).collect() },
+            |open| {
+                if *as_json {
+                    json(&open)
+                } else {
+                    open.messages.iter().map(show_message).collect()
+                }
+            },
         ),
     }
 }
@@ -83,8 +104,12 @@ fn show_message(message: &TranscriptMessage) -> String {
 
 fn show_block(block: &TranscriptBlock) -> String {
     match block {
-        TranscriptBlock::Text { text } | TranscriptBlock::Notice { content: text, .. } => format!("{text}\n"),
-        TranscriptBlock::Thinking { thinking } => format!("(thought) {}\n", one_line(thinking, 200)),
+        TranscriptBlock::Text { text } | TranscriptBlock::Notice { content: text, .. } => {
+            format!("{text}\n")
+        }
+        TranscriptBlock::Thinking { thinking } => {
+            format!("(thought) {}\n", one_line(thinking, 200))
+        }
         TranscriptBlock::ToolUse { title, name, .. } => format!("> {name}: {title}\n"),
         TranscriptBlock::ToolResult { content, ok, .. } => {
             let sign = if *ok { "ok" } else { "failed" };

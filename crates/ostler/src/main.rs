@@ -28,7 +28,8 @@ fn main() -> ExitCode {
         return print_version().into();
     }
     failpoint::install();
-    let exit = if ostler_agent_sdk::is_wanted(&args) { serve::agent_sdk(&args) } else { dispatch(&args) };
+    let exit =
+        if ostler_agent_sdk::is_wanted(&args) { serve::agent_sdk(&args) } else { dispatch(&args) };
     exit.into()
 }
 
@@ -55,7 +56,9 @@ fn dispatch(args: &[OsString]) -> Exit {
             clap_complete::generate(shell, &mut Cli::command(), "ostler", &mut out);
             exit::written(std::io::stdout().write_all(&out))
         }
-        None if cli.print || !cli.run.prompt.is_empty() && !terminal::is_interactive() => run::run(cli.run, true),
+        None if cli.print || !cli.run.prompt.is_empty() && !terminal::is_interactive() => {
+            run::run(cli.run, true)
+        }
         None => exit::fail(
             Exit::Usage,
             "the terminal interface is not in this version",

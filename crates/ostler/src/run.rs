@@ -8,7 +8,8 @@ use std::{
 };
 
 use ostler_host::{
-    Host, LiveSession, Prompt, PromptReply, RunEnd, RunReason, SessionEvent, SessionSpec, Surface, SystemPrompt,
+    Host, LiveSession, Prompt, PromptReply, RunEnd, RunReason, SessionEvent, SessionSpec, Surface,
+    SystemPrompt,
     outlet::{Outlet, Slow},
     split_rule_list,
 };
@@ -42,7 +43,11 @@ fn prompt_text(args: &RunArgs) -> Result<String, Exit> {
     if !std::io::stdin().is_terminal() {
         let mut input = Vec::new();
         if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
-            return Err(exit::fail(Exit::Failed, &format!("cannot read standard input: {error}"), None));
+            return Err(exit::fail(
+                Exit::Failed,
+                &format!("cannot read standard input: {error}"),
+                None,
+            ));
         }
         let input = String::from_utf8_lossy(&input);
         if !input.trim().is_empty() {
@@ -87,7 +92,8 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
     }
     let events = Outlet::new(Slow::Wait);
     session.hub.raw(events.clone());
-    let lines = (args.output_format == OutputFormat::Events).then(|| host.attach("run", Slow::Wait, true));
+    let lines =
+        (args.output_format == OutputFormat::Events).then(|| host.attach("run", Slow::Wait, true));
     let prompt = Prompt {
         uuid: None,
         content: ToolResultContent::Text(prompt),
@@ -98,7 +104,11 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
     match session.prompt(prompt).await {
         Ok(PromptReply::Started(_)) => {}
         Ok(PromptReply::Queued(_) | PromptReply::Full) | Err(_) => {
-            return exit::fail(Exit::Failed, "the session is busy", Some("wait for its run, or start another session"));
+            return exit::fail(
+                Exit::Failed,
+                "the session is busy",
+                Some("wait for its run, or start another session"),
+            );
         }
     }
     let mut signals = match Signals::new() {
@@ -146,7 +156,9 @@ fn ask(session: &Arc<LiveSession>, asked: &ostler_host::core::AskedEvent) {
     let (session, asked) = (Arc::clone(session), asked.clone());
     tokio::spawn(async move {
         let question = asked.clone();
-        let Ok(choice) = tokio::task::spawn_blocking(move || terminal::ask(&question)).await else { return };
+        let Ok(choice) = tokio::task::spawn_blocking(move || terminal::ask(&question)).await else {
+            return;
+        };
         if let (Some(keep), Some(rule)) = (choice.keep, &asked.question.suggested_rule)
             && let Err(error) = session.learn(keep, rule)
         {
@@ -191,7 +203,8 @@ fn spec(host: &Host, args: &RunArgs) -> Result<SessionSpec, RpcError> {
     "cli".clone_into(&mut spec.entrypoint);
     spec.id = args.session_id.as_deref().map(SessionId::from);
     spec.model.clone_from(&args.model);
-    spec.mode = if args.dangerously_skip_permissions { Some(Mode::BypassPermissions) } else { args.mode };
+    spec.mode =
+        if args.dangerously_skip_permissions { Some(Mode::BypassPermissions) } else { args.mode };
     spec.system = system_prompt(host, args)?;
     spec.tools = args.tools.as_ref().filter(|tools| *tools != "default").map(|tools| names(tools));
     for rule in args.allowed_tools.iter().flat_map(|list| split_rule_list(list)) {
@@ -213,7 +226,11 @@ fn spec(host: &Host, args: &RunArgs) -> Result<SessionSpec, RpcError> {
 }
 
 fn names(list: &str) -> Vec<String> {
-    list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    list.split([',', ' '])
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn system_prompt(host: &Host, args: &RunArgs) -> Result<SystemPrompt, RpcError> {
@@ -222,7 +239,10 @@ fn system_prompt(host: &Host, args: &RunArgs) -> Result<SystemPrompt, RpcError> 
         (None, Some(file)) => {
             let path = host.env().cwd.join(file);
             let text = std::fs::read_to_string(path.as_path()).map_err(|error| {
-                RpcError::new(ErrorKind::Usage, format!("cannot read the system prompt `{path}`: {error}"))
+                RpcError::new(
+                    ErrorKind::Usage,
+                    format!("cannot read the system prompt `{path}`: {error}"),
+                )
             })?;
             Some(text)
         }

@@ -2,7 +2,12 @@
 
 use std::ffi::OsString;
 
-use crate::{args::ServeArgs, exit::{self, Exit}, open_host, runtime, signals::{Signals, Told}};
+use crate::{
+    args::ServeArgs,
+    exit::{self, Exit},
+    open_host, runtime,
+    signals::{Signals, Told},
+};
 
 /// Serves JSON-RPC lines until the input ends.
 pub(crate) fn stdio(args: &ServeArgs) -> Exit {
@@ -17,7 +22,8 @@ pub(crate) fn stdio(args: &ServeArgs) -> Exit {
             Ok(signals) => signals,
             Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
         };
-        let served = ostler_server::serve_stdio(host.clone(), tokio::io::stdin(), tokio::io::stdout());
+        let served =
+            ostler_server::serve_stdio(host.clone(), tokio::io::stdin(), tokio::io::stdout());
         tokio::select! {
             () = served => Exit::Ok,
             told = signals.next() => {
@@ -53,8 +59,13 @@ pub(crate) fn agent_sdk(args: &[OsString]) -> Exit {
             Ok(signals) => signals,
             Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
         };
-        let served =
-            ostler_agent_sdk::serve(host.clone(), parsed, tokio::io::stdin(), tokio::io::stdout(), tokio::io::stderr());
+        let served = ostler_agent_sdk::serve(
+            host.clone(),
+            parsed,
+            tokio::io::stdin(),
+            tokio::io::stdout(),
+            tokio::io::stderr(),
+        );
         tokio::select! {
             code = served => Exit::Code(code),
             told = signals.next() => {

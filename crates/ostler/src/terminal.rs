@@ -35,7 +35,9 @@ pub(crate) fn ask(asked: &AskedEvent) -> Choice {
     let always = rule.map(|rule| format!(", [a]lways in this session: {rule}")).unwrap_or_default();
     text.push_str(&format!("[y] once{always}, [n]o, or say why not: "));
     let mut line = String::new();
-    let read = write!(io::stderr(), "{text}").and_then(|()| io::stderr().flush()).and_then(|()| io::stdin().lock().read_line(&mut line));
+    let read = write!(io::stderr(), "{text}")
+        .and_then(|()| io::stderr().flush())
+        .and_then(|()| io::stdin().lock().read_line(&mut line));
     match (read, line.trim()) {
         (Ok(1..), "y" | "Y" | "yes") => allow("allow-once", None),
         (Ok(1..), "a" | "A" | "always") if rule.is_some() => {
@@ -62,15 +64,19 @@ fn push_diff(text: &mut String, asked: &AskedEvent) {
 
 /// Text without control characters: what is shown is what there is.
 fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+        .collect()
 }
 
 fn allow(decision: &str, keep: Option<PermissionDecision>) -> Choice {
-    let answer = Answer::Allow { updated_input: None, decision: decision.to_owned(), edited_rule: None };
+    let answer =
+        Answer::Allow { updated_input: None, decision: decision.to_owned(), edited_rule: None };
     Choice { answer, keep }
 }
 
 fn deny(reason: Option<String>) -> Choice {
-    let answer = Answer::Deny { message: None, reason, interrupt: false, source: AnswerSource::Person };
+    let answer =
+        Answer::Deny { message: None, reason, interrupt: false, source: AnswerSource::Person };
     Choice { answer, keep: None }
 }

@@ -2,16 +2,23 @@
 
 use std::io::Write as _;
 
-use crate::{args::WebArgs, exit::{self, Exit}, open_host, serve::start_log, signals::{Signals, Told}};
+use crate::{
+    args::WebArgs,
+    exit::{self, Exit},
+    open_host,
+    serve::start_log,
+    signals::{Signals, Told},
+};
 
 /// Serves until the process is told to end.
 pub(crate) fn web(args: &WebArgs) -> Exit {
     start_log();
     let host = open_host(args.model.clone());
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
+        };
     let exit = runtime.block_on(async {
         let options = ostler_server::WebOptions { host: args.host.clone(), port: args.port };
         let web = match ostler_server::serve_web(host.clone(), options).await {

@@ -1240,7 +1240,7 @@ export type Methods = {
   /** Stops the running turn of a session; an idle session is no error. */
   "session.stop": { params: SessionStopParams; result: null };
   /** Lists sessions, newest turn first. */
-  "session.list": { params: SessionListParams; result: Array<SessionMeta> };
+  "session.list": { params: SessionListParams; result: Array<SessionRow> };
   /** Loads a session, so that it can be sent to, and gives its transcript. */
   "session.resume": { params: SessionResumeParams; result: SessionResumeResult };
   /** Looks at a session without loading it: transcript, open requests and place in the event stream. */

@@ -217,6 +217,7 @@ impl Turn {
         block: Block,
         out: &mut Vec<Effect>,
     ) {
+        let block = whole_call(block);
         let uuid = match sampling.open.remove(&index) {
             Some(open) => open.uuid,
             None => sampling.block_uuid(self),

@@ -215,26 +215,40 @@ pub(super) async fn stop(host: &Host, params: SessionStopParams) -> Result<(), R
 
 /// Loaded and stored sessions, newest turn first; the loaded ones as they are now.
 pub(super) fn list(host: &Host, params: &SessionListParams) -> Result<SessionListResult, RpcError> {
-    let mut rows: Vec<SessionMeta> = stored(host)?;
-    rows.extend(
-        host.sessions().iter().filter(|s| s.spec.projected).map(|session| live_meta(session)),
-    );
-    rows.retain(|meta| {
+    let mut rows: Vec<SessionRow> = stored(host);
+    let live: Vec<_> =
+        host.sessions().into_iter().filter(|session| session.spec.projected).collect();
+    rows.extend(live.iter().map(|session| live_row(host, session)));
+    rows.retain(|SessionRow { meta, .. }| {
         let status = params
             .status
             .map_or(meta.status != SessionStatus::Deleted, |status| status == meta.status);
         status && params.project_path.as_ref().is_none_or(|path| *path == meta.project_path)
     });
-    rows.sort_by(|a, b| b.last_turn_at.cmp(&a.last_turn_at).then_with(|| a.id.cmp(&b.id)));
+    rows.sort_by(|SessionRow { meta: a, .. }, SessionRow { meta: b, .. }| {
+        b.last_turn_at.cmp(&a.last_turn_at).then_with(|| a.id.cmp(&b.id))
+    });
     Ok(rows)
 }
 
 /// Sessions of ours that this process does not serve.
-fn stored(host: &Host) -> Result<Vec<SessionMeta>, RpcError> {
+fn stored(host: &Host) -> Vec<SessionRow> {
     let filter = ostler_store::Filter { ours: true, ..ostler_store::Filter::default() };
     let listing = host.store().list(&filter);
     let is_stored = |row: &Row| host.session(&SessionId::from(row.id.as_str())).is_none();
-    Ok(listing.rows.into_iter().filter(is_stored).map(stored_meta).collect())
+    listing.rows.into_iter().filter(is_stored).map(stored_row).collect()
+}
+
+fn stored_row(row: Row) -> SessionRow {
+    SessionRow {
+        state: SessionState::Idle,
+        pending: 0,
+        bytes: row.bytes,
+        permission_mode: row.mode.unwrap_or_default(),
+        locked_by: None,
+        scripted: row.provider.as_deref() == Some("scripted"),
+        meta: stored_meta(row),
+    }
 }
 
 fn stored_meta(row: Row) -> SessionMeta {

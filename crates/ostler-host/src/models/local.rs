@@ -19,13 +19,18 @@ const LIST_CAP: u64 = 1 << 20;
 /// The first model that the server at this address has.
 pub(super) fn first_model(base_url: &str) -> Option<String> {
     let rest = base_url.strip_prefix("http://")?;
-    let (authority, path) = rest.split_once('/').map_or((rest, String::new()), |(a, p)| (a, format!("/{p}")));
+    let (authority, path) =
+        rest.split_once('/').map_or((rest, String::new()), |(a, p)| (a, format!("/{p}")));
     let address = authority.to_socket_addrs().ok()?.find(|address| address.ip().is_loopback())?;
     let mut stream = TcpStream::connect_timeout(&address, CONNECT).ok()?;
     stream.set_read_timeout(Some(READ)).ok()?;
     stream.set_write_timeout(Some(READ)).ok()?;
     // HTTP/1.0: the answer ends with the connection, and is never in chunks.
-    write!(stream, "GET {path}/models HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\n\r\n").ok()?;
+    write!(
+        stream,
+        "GET {path}/models HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\n\r\n"
+    )
+    .ok()?;
     let mut answer = Vec::new();
     stream.take(LIST_CAP).read_to_end(&mut answer).ok()?;
     let text = String::from_utf8_lossy(&answer);
@@ -34,7 +39,10 @@ pub(super) fn first_model(base_url: &str) -> Option<String> {
         return None;
     }
     let list: Value = serde_json::from_str(body.trim()).ok()?;
-    list.get("data")?.as_array()?.iter().find_map(|model| model.get("id")?.as_str().map(str::to_owned))
+    list.get("data")?
+        .as_array()?
+        .iter()
+        .find_map(|model| model.get("id")?.as_str().map(str::to_owned))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 //! The host with the scripted model in process: methods, events and files.
+#![expect(clippy::unwrap_used, reason = "tests stop at what they did not expect")]
 
 mod runs;
 mod support;

@@ -33,8 +33,16 @@ async fn an_edit_is_asked_answered_and_on_disk() {
     assert_eq!(
         types(&asked),
         [
-            "session.created", "user_message", "text_delta", "text", "usage_totals", "tool_start", "tool_output",
-            "tool_complete", "usage_totals", "permission_asked"
+            "session.created",
+            "user_message",
+            "text_delta",
+            "text",
+            "usage_totals",
+            "tool_start",
+            "tool_output",
+            "tool_complete",
+            "usage_totals",
+            "permission_asked"
         ]
     );
     let request = asked.last().unwrap();
@@ -48,8 +56,16 @@ async fn an_edit_is_asked_answered_and_on_disk() {
     assert_eq!(
         types(&rest),
         [
-            "permission.answered", "tool_start", "tool_output", "tool_complete", "session.diff", "text_delta",
-            "text", "usage_totals", "session.updated", "done"
+            "permission.answered",
+            "tool_start",
+            "tool_output",
+            "tool_complete",
+            "session.diff",
+            "text_delta",
+            "text",
+            "usage_totals",
+            "session.updated",
+            "done"
         ]
     );
     let result = sent.await.unwrap();
@@ -89,7 +105,8 @@ async fn a_session_goes_on_in_another_process() {
     assert_eq!(listed[0]["id"], session.as_str(), "{listed}");
     let opened = host.call("session.open", json!({"sessionId": session})).await.unwrap();
     assert_eq!(opened["messages"].as_array().unwrap().len(), 2, "{opened}");
-    let sent = host.call("session.send", json!({"sessionId": session, "message": "two"})).await.unwrap();
+    let sent =
+        host.call("session.send", json!({"sessionId": session, "message": "two"})).await.unwrap();
     assert_eq!(sent["success"], true, "{sent}");
     let resumed = host.call("session.resume", json!({"sessionId": session})).await.unwrap();
     assert_eq!(resumed["messages"].as_array().unwrap().len(), 4, "{resumed}");
@@ -109,8 +126,12 @@ async fn stop_ends_a_run_and_the_session_goes_on() {
     let rest = host.until("done").await;
     assert_eq!(rest.last().unwrap()["reason"], "interrupted");
     let result = sent.await.unwrap();
-    assert_eq!((result["success"].clone(), result["message"].clone()), (json!(true), json!("Interrupted")));
-    let next = host.call("session.send", json!({"sessionId": session, "message": "and?"})).await.unwrap();
+    assert_eq!(
+        (result["success"].clone(), result["message"].clone()),
+        (json!(true), json!("Interrupted"))
+    );
+    let next =
+        host.call("session.send", json!({"sessionId": session, "message": "and?"})).await.unwrap();
     assert_eq!(next["content"], "Still here.");
 }
 
@@ -120,7 +141,9 @@ async fn stop_kills_a_command_that_runs() {
     let session = host
         .start(json!([{"steps": [{"toolUse": {"name": "Bash", "input": {"command": "sleep 987654"}}}]}]))
         .await;
-    host.call("session.set", json!({"sessionId": session, "agentMode": "danger", "confirm": true})).await.unwrap();
+    host.call("session.set", json!({"sessionId": session, "agentMode": "danger", "confirm": true}))
+        .await
+        .unwrap();
     let sent = send(&host, &session, "go");
     host.until("tool_start").await;
     host.call("session.stop", json!({"sessionId": session})).await.unwrap();
@@ -144,7 +167,8 @@ async fn waiting_messages_become_runs_in_order() {
     let session = host.start(replies).await;
     let sent = send(&host, &session, "one");
     let asked = host.until("permission_asked").await;
-    let queued = host.call("session.send", json!({"sessionId": session, "message": "two"})).await.unwrap();
+    let queued =
+        host.call("session.send", json!({"sessionId": session, "message": "two"})).await.unwrap();
     assert_eq!(queued["queued"], true);
     let id = &asked.last().unwrap()["requestId"];
     host.call("permission.reject", json!({"requestId": id})).await.unwrap();

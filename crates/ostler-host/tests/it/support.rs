@@ -26,7 +26,8 @@ impl TestHost {
     }
 
     fn open(home: &TempHome) -> Host {
-        let vars = home.env().into_iter().map(|(name, value)| (name.into(), value.into_os_string()));
+        let vars =
+            home.env().into_iter().map(|(name, value)| (name.into(), value.into_os_string()));
         let path = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
         let env = Environment::new(vars.chain(path), home.project());
         Host::open(HostOptions::new(env, std::env::current_exe().unwrap()))

@@ -30,7 +30,10 @@ enum Form {
 impl Output {
     pub(crate) fn new(session: &LiveSession, args: &RunArgs, print: bool) -> Self {
         let frames = |only_result| Form::Frames {
-            projector: Box::new(Projector::new(ProjectorOptions::of(session, args.include_partial_messages))),
+            projector: Box::new(Projector::new(ProjectorOptions::of(
+                session,
+                args.include_partial_messages,
+            ))),
             only_result,
         };
         let form = match args.output_format {
@@ -56,7 +59,9 @@ impl Output {
             self.tell_tools(event);
         }
         let written = match &mut self.form {
-            Form::Text { streams: true, column, paragraphs } => stream(&mut self.out, event, column, paragraphs),
+            Form::Text { streams: true, column, paragraphs } => {
+                stream(&mut self.out, event, column, paragraphs)
+            }
             Form::Text { streams: false, .. } | Form::Lines => Ok(()),
             Form::Frames { projector, only_result } => {
                 let is_result = matches!(event, SessionEvent::RunEnded(_));
@@ -120,7 +125,13 @@ fn stream(
 ) -> io::Result<()> {
     match event {
         SessionEvent::BlockStarted { kind: ostler_host::BlockKind::Text, .. } => {
-            let gap = if *paragraphs == 0 { "" } else if *column > 0 { "\n\n" } else { "\n" };
+            let gap = if *paragraphs == 0 {
+                ""
+            } else if *column > 0 {
+                "\n\n"
+            } else {
+                "\n"
+            };
             *paragraphs += 1;
             *column = 0;
             out.write_all(gap.as_bytes())
@@ -135,7 +146,8 @@ fn stream(
 
 fn tool_line(done: &ToolDone) -> String {
     let (plain, mark) = (!io::stderr().is_terminal(), if done.ok { "+" } else { "x" });
-    let changes: String = done.diffs.iter().map(|diff| format!("  +{} -{}", diff.added, diff.removed)).collect();
+    let changes: String =
+        done.diffs.iter().map(|diff| format!("  +{} -{}", diff.added, diff.removed)).collect();
     let why = match (done.ok, done.denied_by) {
         (true, _) => String::new(),
         (false, Some(by)) => format!("  (refused: {})", by.name()),
@@ -165,6 +177,10 @@ fn done(result: io::Result<()>) -> Result<(), Exit> {
     match result {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Exit::Ok),
-        Err(error) => Err(exit::fail(Exit::Failed, &format!("cannot write to standard output: {error}"), None)),
+        Err(error) => Err(exit::fail(
+            Exit::Failed,
+            &format!("cannot write to standard output: {error}"),
+            None,
+        )),
     }
 }

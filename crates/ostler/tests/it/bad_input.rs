@@ -8,7 +8,9 @@ const ANSWER: &str = r#"[{"repeat": true, "steps": [{"text": "Yes."}]}]"#;
 
 /// A model that refuses with this status, for ever.
 fn refusing(status: u16, body: &str) -> World {
-    World::saying(&format!(r#"[{{"repeat": true, "steps": [{{"error": {{"status": {status}, "body": {body}}}}}]}}]"#))
+    World::saying(&format!(
+        r#"[{{"repeat": true, "steps": [{{"error": {{"status": {status}, "body": {body}}}}}]}}]"#
+    ))
 }
 
 #[test]
@@ -35,13 +37,17 @@ fn no_key_says_how_to_set_one() {
 
 #[test]
 fn an_unknown_provider_is_named() {
-    let ran = World::saying(ANSWER).run(&["run", "-m", "scripted:nowhere.scenario.json", "hi"]).exits(2);
+    let ran =
+        World::saying(ANSWER).run(&["run", "-m", "scripted:nowhere.scenario.json", "hi"]).exits(2);
     assert!(ran.err.contains("nowhere.scenario.json"), "{}", ran.err);
 }
 
 #[test]
 fn a_refused_key_is_not_tried_again() {
-    let world = refusing(401, r#"{"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}"#);
+    let world = refusing(
+        401,
+        r#"{"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}"#,
+    );
     let ran = world.run(&["run", "hi"]).exits(3);
     assert!(ran.err.contains("invalid x-api-key"), "{}", ran.err);
     assert_eq!(world.model.requests().len(), 1);
@@ -50,7 +56,10 @@ fn a_refused_key_is_not_tried_again() {
 
 #[test]
 fn an_unknown_model_is_named() {
-    let world = refusing(404, r#"{"type": "error", "error": {"type": "not_found_error", "message": "model: nope"}}"#);
+    let world = refusing(
+        404,
+        r#"{"type": "error", "error": {"type": "not_found_error", "message": "model: nope"}}"#,
+    );
     let ran = world.run(&["run", "-m", "anthropic/nope", "hi"]).exits(3);
     assert!(ran.err.contains("nope"), "{}", ran.err);
 }
@@ -58,7 +67,8 @@ fn an_unknown_model_is_named() {
 #[test]
 fn overload_is_tried_again_with_caps() {
     for status in [429, 500] {
-        let world = refusing(status, r#"{"type": "error", "error": {"type": "x", "message": "later"}}"#);
+        let world =
+            refusing(status, r#"{"type": "error", "error": {"type": "x", "message": "later"}}"#);
         let mut command = world.ostler(&["run", "hi"]);
         command.env("CLAUDE_CODE_MAX_RETRIES", "0");
         let ran = crate::support::Ran::of(command.output().unwrap()).exits(3);
@@ -85,7 +95,10 @@ fn an_unreachable_server_names_its_address() {
 
 #[test]
 fn print_knows_only_the_codes_0_and_1() {
-    let world = refusing(401, r#"{"type": "error", "error": {"type": "authentication_error", "message": "no"}}"#);
+    let world = refusing(
+        401,
+        r#"{"type": "error", "error": {"type": "authentication_error", "message": "no"}}"#,
+    );
     world.run(&["-p", "hi"]).exits(1);
 }
 

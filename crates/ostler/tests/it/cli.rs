@@ -39,7 +39,8 @@ fn json_is_one_result_and_stream_json_all_frames() {
     assert_eq!(lines[0]["type"], "result");
     assert_eq!(lines[0]["result"], "Four, I think.");
     let ran = world.run(&["-p", "two?", "--output-format", "stream-json"]).exits(0);
-    let types: Vec<_> = ran.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
+    let types: Vec<_> =
+        ran.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
     assert_eq!(types, ["system", "assistant", "result"]);
 }
 
@@ -48,10 +49,15 @@ fn events_are_those_of_our_own_protocol() {
     let world = World::saying(ANSWER);
     let ran = world.run(&["run", "two?", "--output-format", "events"]).exits(0);
     let lines = ran.lines();
-    let types: Vec<_> = lines.iter().filter_map(|line| line["seq"].as_u64().and(line["type"].as_str())).collect();
+    let types: Vec<_> =
+        lines.iter().filter_map(|line| line["seq"].as_u64().and(line["type"].as_str())).collect();
     assert_eq!(types.first(), Some(&"session.created"), "{types:?}");
     assert_eq!(types.last(), Some(&"done"), "{types:?}");
-    let text: String = lines.iter().filter(|l| l["type"] == "text_delta").map(|l| l["delta"].as_str().unwrap()).collect();
+    let text: String = lines
+        .iter()
+        .filter(|l| l["type"] == "text_delta")
+        .map(|l| l["delta"].as_str().unwrap())
+        .collect();
     assert_eq!(text, "Four, I think.");
 }
 

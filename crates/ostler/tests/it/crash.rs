@@ -35,8 +35,16 @@ impl Crashes {
     fn run(&self, place: Option<u32>) -> Ran {
         self.fresh();
         let scenario = format!("scripted:{}", scenario_file("edit.scenario.json").display());
-        let args =
-            ["run", "-m", &scenario, "--allowed-tools", ALLOWED, "--output-format", "events", PROMPT];
+        let args = [
+            "run",
+            "-m",
+            &scenario,
+            "--allowed-tools",
+            ALLOWED,
+            "--output-format",
+            "events",
+            PROMPT,
+        ];
         let mut command = self.world.ostler(&args);
         command.stdin(Stdio::null());
         if let Some(place) = place {
@@ -65,7 +73,9 @@ fn pieces(messages: &[Message]) -> Vec<String> {
             Block::Text { text } => format!("text {text}"),
             Block::Thinking { thinking, .. } => format!("thinking {thinking}"),
             Block::ToolUse { name, input, .. } => format!("call {name} {input}"),
-            Block::ToolResult { content, is_error, .. } => format!("result {is_error:?} {}", content.text()),
+            Block::ToolResult { content, is_error, .. } => {
+                format!("result {is_error:?} {}", content.text())
+            }
             other => format!("{other:?}"),
         })
         .collect()
@@ -114,13 +124,24 @@ fn a_killed_run_resumes_with_the_request_of_an_unbroken_one() {
         // Every piece is the unbroken session's, in order; the last may be words cut off.
         for (at, piece) in kept.iter().enumerate() {
             let same = unbroken.get(at) == Some(piece);
-            let cut_off = at + 1 == kept.len() && unbroken.get(at).is_some_and(|whole| whole.starts_with(piece.as_str()));
-            assert!(same || cut_off, "place {place}: piece {at} is {piece:?}, not {:?}", unbroken.get(at));
+            let cut_off = at + 1 == kept.len()
+                && unbroken.get(at).is_some_and(|whole| whole.starts_with(piece.as_str()));
+            assert!(
+                same || cut_off,
+                "place {place}: piece {at} is {piece:?}, not {:?}",
+                unbroken.get(at)
+            );
         }
         for result in &whole {
-            assert!(kept.iter().any(|piece| piece.contains(result.trim_end())), "place {place}: {result:?} was shown and is lost");
+            assert!(
+                kept.iter().any(|piece| piece.contains(result.trim_end())),
+                "place {place}: {result:?} was shown and is lost"
+            );
         }
-        assert!(kept.iter().any(|piece| piece.contains(&words)), "place {place}: {words:?} was shown and is lost");
+        assert!(
+            kept.iter().any(|piece| piece.contains(&words)),
+            "place {place}: {words:?} was shown and is lost"
+        );
         assert_eq!(resumed.last(), Some(&format!("text {NEXT}")), "place {place}");
         assert!(place < 500, "the scenario has an end");
     }
@@ -129,7 +150,9 @@ fn a_killed_run_resumes_with_the_request_of_an_unbroken_one() {
 
 #[test]
 fn two_processes_cannot_write_to_one_session() {
-    let world = World::saying(r#"[{"steps": [{"stall": true}]}, {"repeat": true, "steps": [{"text": "Mine."}]}]"#);
+    let world = World::saying(
+        r#"[{"steps": [{"stall": true}]}, {"repeat": true, "steps": [{"text": "Mine."}]}]"#,
+    );
     let mut first = world.ostler(&["run", "wait"]);
     let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // The lock is held from before the request until the end.

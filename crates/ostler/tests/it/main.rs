@@ -1,5 +1,9 @@
 //! Black-box tests: the real program, real files, a loopback model.
-#![expect(clippy::disallowed_methods, reason = "tests start the program and read where it was built")]
+#![expect(clippy::unwrap_used, reason = "tests stop at what they did not expect")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests start the program and read where it was built"
+)]
 
 mod bad_input;
 mod cli;

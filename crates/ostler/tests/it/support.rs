@@ -23,7 +23,8 @@ impl World {
         let home = TempHome::with_project(PROJECT).unwrap();
         home.init_git().unwrap();
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
-        let scenario = ostler_provider::scenario::Scenario::load(&scenario_file(scenario), &vars).unwrap();
+        let scenario =
+            ostler_provider::scenario::Scenario::load(&scenario_file(scenario), &vars).unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
 
@@ -32,7 +33,9 @@ impl World {
         let home = TempHome::with_project(PROJECT).unwrap();
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
         let text = format!(r#"{{"name": "inline", "replies": {replies}}}"#);
-        let scenario = ostler_provider::scenario::Scenario::parse("inline.scenario.json", &text, &vars).unwrap();
+        let scenario =
+            ostler_provider::scenario::Scenario::parse("inline.scenario.json", &text, &vars)
+                .unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
 
