@@ -124,6 +124,17 @@ impl Store {
         Ok(SessionLog::fresh(path, header, Arc::clone(&self.clock), journal, lock))
     }
 
+    /// Begins a session of which nothing is kept: no file, no lock, no journal.
+    ///
+    /// # Errors
+    /// `Invalid` for an id that cannot name a session.
+    pub fn create_unsaved(&self, header: Header) -> Result<SessionLog> {
+        self.check_id(&header.session_id)?;
+        let journal = self.journal(&header.session_id);
+        let path = file_of(&self.projects(Root::Native), &header.session_id);
+        Ok(SessionLog::fresh(path, header, Arc::clone(&self.clock), journal, None).unsaved())
+    }
+
     /// Takes a session's lock and reads what the next request needs; appends go on in the
     /// file where it lies. The id is the header's.
     ///

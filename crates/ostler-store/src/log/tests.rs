@@ -150,6 +150,20 @@ fn what_is_written_is_read_back_the_same() {
 }
 
 #[test]
+fn an_unsaved_log_works_and_leaves_no_trace() {
+    let home = Home::new();
+    let mut log = home.store.create_unsaved(home.header("s1")).unwrap();
+    log.append(&turn()).unwrap();
+    let block =
+        OpenBlock { message_id: "m".to_owned(), block: 0, thinking: false, model: "m".to_owned() };
+    log.append_delta(&block, 0, "hello").unwrap();
+    log.sync().unwrap();
+    log.checkpoint().unwrap();
+    assert_eq!(log.carried().turns, 1);
+    assert_eq!(fs::read_dir(home.dir.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn the_file_is_a_transcript_that_other_readers_take() {
     let home = Home::new();
     let mut log = home.log("s1");
