@@ -20,7 +20,16 @@ pub struct Target {
 }
 
 /// All targets. A new one is a file in `targets/`, a line here, and a corpus of a few small files.
-pub const TARGETS: &[Target] = &[Target { name: "bound_middle", run: targets::bound_middle::run }];
+pub const TARGETS: &[Target] = &[
+    Target { name: "bound_middle", run: targets::bound_middle::run },
+    Target { name: "builtins_edit", run: targets::builtins_edit::run },
+    Target { name: "permission_rules", run: targets::permission_rules::run },
+    Target { name: "permission_shell", run: targets::permission_shell::run },
+    Target { name: "provider_anthropic_sse", run: targets::provider_anthropic_sse::run },
+    Target { name: "provider_chat_sse", run: targets::provider_chat_sse::run },
+    Target { name: "provider_scenario", run: targets::provider_scenario::run },
+    Target { name: "store_log", run: targets::store_log::run },
+];
 
 /// The target of this name.
 #[must_use]

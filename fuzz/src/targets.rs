@@ -2,3 +2,10 @@
 //! compares with a stored answer, and never touches files or the network.
 
 pub(crate) mod bound_middle;
+pub(crate) mod builtins_edit;
+pub(crate) mod permission_rules;
+pub(crate) mod permission_shell;
+pub(crate) mod provider_anthropic_sse;
+pub(crate) mod provider_chat_sse;
+pub(crate) mod provider_scenario;
+pub(crate) mod store_log;
