@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn env(vars: &[(&str, &str)]) -> Environment {
-        Environment::new(vars.iter().map(|(k, v)| ((*k).into(), (*v).into())), "/work".into())
+        Environment::new(vars.iter().map(|(k, v)| ((*k).into(), (*v).into())), "/start".into())
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(plain.roots.home.to_text(), "/h/.ostler");
         assert_eq!(plain.roots.claude.to_text(), "/h/.claude");
         let set = env(&[("HOME", "/h"), ("OSTLER_HOME", "rel"), ("CLAUDE_CONFIG_DIR", "/c")]);
-        assert_eq!(set.roots.home.to_text(), "/work/rel");
+        assert_eq!(set.roots.home.to_text(), "/start/rel");
         assert_eq!(set.roots.claude.to_text(), "/c");
     }
 

@@ -4,6 +4,7 @@
 mod model_server;
 mod temp_home;
 
+pub use ostler_provider::scenario::{Scenario, Vars};
 pub use model_server::{ModelServer, Recorded, Wire};
 pub use temp_home::{TempHome, files_of};
 

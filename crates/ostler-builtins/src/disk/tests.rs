@@ -1,3 +1,5 @@
+//! What `disk` promises, held on examples.
+
 use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},

@@ -1,3 +1,5 @@
+//! What `edit` promises, held on examples.
+
 use proptest::prelude::*;
 
 use crate::{

@@ -1,3 +1,5 @@
+//! What `file_tools` promises, held on examples.
+
 use std::{fs, os::unix::fs::symlink};
 
 use ostler_protocol::{Access, FileStatus};

@@ -1,3 +1,5 @@
+//! What `search_tools` promises, held on examples.
+
 use std::{
     collections::BTreeSet,
     fs,

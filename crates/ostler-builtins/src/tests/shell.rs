@@ -1,3 +1,5 @@
+//! What `shell` promises, held on examples.
+
 use std::{
     fs,
     os::unix::fs::symlink,

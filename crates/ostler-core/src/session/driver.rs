@@ -170,16 +170,11 @@ impl Driver {
         }
     }
 
-    /// The mailbox is closed or the host ends: stop what goes on, keep what waits.
+    /// The mailbox is closed or the host ends: stop what goes on. Waiting messages would
+    /// start the next run; they stay in the log's queue.
     fn end_now(&mut self) {
-        while !self.turn.is_idle() && self.stop_by.is_none() {
-            // Waiting messages would start the next run: they stay in the log's queue.
-            self.turn.hold_queue();
-            self.feed(Input::Interrupt);
-            if self.running.is_empty() && self.judging.is_empty() {
-                break;
-            }
-        }
+        self.turn.hold_queue();
+        self.feed(Input::Interrupt);
     }
 
     fn on_command(&mut self, command: Command) {

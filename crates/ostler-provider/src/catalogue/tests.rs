@@ -1,3 +1,5 @@
+//! What `catalogue` promises, held on examples.
+
 use super::*;
 
 fn check(text: &str, current: Option<&str>, usable: &[&str]) -> String {

@@ -1,3 +1,5 @@
+//! What `chat` promises, held on examples.
+
 use ostler_protocol::{Block, ErrorKind, MediaSource, Message, ToolResultContent, Usage};
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! What `demo` promises, held on examples.
+
 use futures::StreamExt as _;
 use ostler_protocol::{Block, Message};
 use ostler_stdx::Cancel;

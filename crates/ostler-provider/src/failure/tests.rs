@@ -1,3 +1,5 @@
+//! What `failure` promises, held on examples.
+
 use super::*;
 
 fn judge(status: u16, body: &str) -> Failure {

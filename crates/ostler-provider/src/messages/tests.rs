@@ -1,3 +1,5 @@
+//! What `messages` promises, held on examples.
+
 use ostler_protocol::{Block, ErrorKind, Message, Usage};
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! What `retry` promises, held on examples.
+
 use futures::stream;
 
 use super::*;

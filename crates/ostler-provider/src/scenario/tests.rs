@@ -1,3 +1,5 @@
+//! What `scenario` promises, held on examples.
+
 use ostler_protocol::{Block, Message};
 
 use super::*;

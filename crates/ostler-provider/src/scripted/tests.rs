@@ -1,3 +1,5 @@
+//! What `scripted` promises, held on examples.
+
 use futures::StreamExt as _;
 use ostler_protocol::Message;
 

@@ -1,3 +1,5 @@
+//! What `validate` promises, held on examples.
+
 use ostler_protocol::MediaSource;
 use proptest::prelude::*;
 use serde_json::json;

@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-use ostler_test::{ModelServer, TempHome};
+use ostler_test::{ModelServer, Scenario, TempHome};
 use serde_json::Value;
 
 /// A shell script with a typo and its test.
@@ -24,7 +24,7 @@ impl World {
         home.init_git().unwrap();
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
         let scenario =
-            ostler_provider::scenario::Scenario::load(&scenario_file(scenario), &vars).unwrap();
+            Scenario::load(&scenario_file(scenario), &vars).unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
 
@@ -34,7 +34,7 @@ impl World {
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
         let text = format!(r#"{{"name": "inline", "replies": {replies}}}"#);
         let scenario =
-            ostler_provider::scenario::Scenario::parse("inline.scenario.json", &text, &vars)
+            Scenario::parse("inline.scenario.json", &text, &vars)
                 .unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
