@@ -121,3 +121,14 @@ impl Ran {
         self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
+
+/// Whether a test that needs more than Rust can run. Where the set-up is promised
+/// (`OSTLER_TEST_FULL`, as `cargo xtask ci` sets it), a missing part fails the test.
+pub(crate) fn full_set_up(what: &str, ready: bool) -> bool {
+    let promised = std::env::var_os("OSTLER_TEST_FULL").is_some();
+    assert!(ready || !promised, "{what}: the set-up is not complete; run `cargo xtask test`");
+    if !ready {
+        println!("{what}: left out, run `cargo xtask test` for it");
+    }
+    ready
+}

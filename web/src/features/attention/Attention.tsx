@@ -50,6 +50,7 @@ function Bar({ request, at, of }: { request: PermissionAsked; at: number; of: nu
   return (
     <section
       id="attention"
+      data-request={request.requestId}
       tabIndex={-1}
       aria-label={texts.regions.attention}
       className="fade-in flex max-h-[50dvh] shrink-0 flex-col border-attention border-t-2 bg-attention-tint outline-none"

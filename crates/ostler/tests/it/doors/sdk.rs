@@ -1,0 +1,1 @@
+//! The official Agent SDKs drive the program in place of `claude`.
