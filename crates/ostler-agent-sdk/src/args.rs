@@ -89,10 +89,10 @@ enum Flag {
     RefusedValue(&'static str),
 }
 
-const NO_FORK: &str = "this version of Ostler cannot branch a session; resume it with --resume alone";
+const NO_FORK: &str =
+    "this version of Ostler cannot branch a session; resume it with --resume alone";
 const NO_MIRROR: &str = "this version of Ostler cannot mirror sessions to a session store";
-const NO_PRICES: &str =
-    "this version of Ostler knows no prices and cannot hold a budget; leave the budget out, or limit turns with --max-turns";
+const NO_PRICES: &str = "this version of Ostler knows no prices and cannot hold a budget; leave the budget out, or limit turns with --max-turns";
 const NO_SCHEMA: &str = "this version of Ostler cannot hold an answer to a JSON schema";
 const NO_AGENT: &str = "this version of Ostler cannot run the main thread as an agent";
 const NO_CLAIM: &str = "this version of Ostler cannot be started ahead and claimed later";
@@ -129,7 +129,13 @@ const FLAGS: &[(&str, Flag)] = &[
     ("agent", Flag::RefusedValue(NO_AGENT)),
     ("model", Flag::Value(|args, v| text(&mut args.model, v))),
     ("fallback-model", Flag::IgnoredValue),
-    ("betas", Flag::Value(|args, v| { args.betas.extend(list(v)); Ok(()) })),
+    (
+        "betas",
+        Flag::Value(|args, v| {
+            args.betas.extend(list(v));
+            Ok(())
+        }),
+    ),
     ("max-turns", Flag::Value(max_turns)),
     ("max-budget-usd", Flag::RefusedValue(NO_PRICES)),
     ("task-budget", Flag::RefusedValue(NO_PRICES)),
@@ -148,7 +154,12 @@ const FLAGS: &[(&str, Flag)] = &[
     ("fork-session", Flag::Refused(NO_FORK)),
     ("session-id", Flag::Value(session_id)),
     ("resume-session-at", Flag::RefusedValue(NO_FORK)),
-    ("resume-drops-turn", Flag::RefusedValue("Resume rejected by --resume-drops-turn: this version of Ostler cannot drop turns")),
+    (
+        "resume-drops-turn",
+        Flag::RefusedValue(
+            "Resume rejected by --resume-drops-turn: this version of Ostler cannot drop turns",
+        ),
+    ),
     ("session-mirror", Flag::Refused(NO_MIRROR)),
     ("no-session-persistence", Flag::Switch(|args| args.no_persistence = true)),
     ("include-partial-messages", Flag::Switch(|args| args.partial_messages = true)),
@@ -175,8 +186,7 @@ pub fn is_wanted(args: &[OsString]) -> bool {
 /// # Errors
 /// The whole line for standard error: an unknown flag, or a value that makes no sense.
 pub fn parse(args: &[OsString]) -> Result<SdkArgs, String> {
-    let words: Vec<String> =
-        args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     // The host's `executableArgs` stand before the flags; they mean nothing to us.
     let mut words = words.into_iter().skip_while(|word| !word.starts_with('-'));
     let mut parsed = SdkArgs::default();
@@ -211,9 +221,10 @@ fn take(
     words: &mut impl Iterator<Item = String>,
 ) -> Result<(), String> {
     let mut value = || {
-        value.clone().or_else(|| words.next()).ok_or_else(|| {
-            format!("error: option '--{name} <value>' argument missing")
-        })
+        value
+            .clone()
+            .or_else(|| words.next())
+            .ok_or_else(|| format!("error: option '--{name} <value>' argument missing"))
     };
     match flag {
         None => return Err(unknown(&format!("--{name}"))),
@@ -224,7 +235,9 @@ fn take(
                 if problem.starts_with("Error:") {
                     problem
                 } else {
-                    format!("error: option '--{name} <value>' argument '{value}' is invalid. {problem}")
+                    format!(
+                        "error: option '--{name} <value>' argument '{value}' is invalid. {problem}"
+                    )
                 }
             })?;
         }
@@ -248,9 +261,7 @@ fn check(args: &SdkArgs) -> Result<(), String> {
         return Err("Error: --session-id cannot be used with --continue or --resume.".to_owned());
     }
     if args.system_prompt.is_some() && args.system_prompt_file.is_some() {
-        return Err(
-            "Error: Cannot use both --system-prompt and --system-prompt-file.".to_owned()
-        );
+        return Err("Error: Cannot use both --system-prompt and --system-prompt-file.".to_owned());
     }
     Ok(())
 }
@@ -361,7 +372,8 @@ fn effort(args: &mut SdkArgs, value: &str) -> Result<(), String> {
 
 fn setting_sources(args: &mut SdkArgs, value: &str) -> Result<(), String> {
     let sources = list(value);
-    if let Some(other) = sources.iter().find(|s| !["user", "project", "local"].contains(&s.as_str()))
+    if let Some(other) =
+        sources.iter().find(|s| !["user", "project", "local"].contains(&s.as_str()))
     {
         return Err(format!("`{other}` is none of user, project, local."));
     }

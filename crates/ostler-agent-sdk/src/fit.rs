@@ -114,7 +114,8 @@ mod tests {
     #[test]
     fn pictures_go_before_words() {
         let picture = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A".repeat(2_000_000)}});
-        let text = line(json!({"content": [picture, {"type": "text", "text": "w".repeat(400_000)}]}));
+        let text =
+            line(json!({"content": [picture, {"type": "text", "text": "w".repeat(400_000)}]}));
         let back: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(back["content"][0]["text"], "[2000000 bytes of base64 left out of this frame]");
         assert_eq!(back["content"][1]["text"].as_str().unwrap().len(), 400_000);

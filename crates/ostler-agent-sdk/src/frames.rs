@@ -238,9 +238,11 @@ impl Projector {
             SessionEvent::ModeChanged(mode) => {
                 self.options.mode = *mode;
                 let mode = mode.sdk_name();
-                out.push(self.system(
-                    json!({"subtype": "status", "status": null, "permissionMode": mode}),
-                ));
+                out.push(
+                    self.system(
+                        json!({"subtype": "status", "status": null, "permissionMode": mode}),
+                    ),
+                );
             }
             SessionEvent::ModelChanged { model, .. } => self.options.model.clone_from(model),
             SessionEvent::Titled(_) | SessionEvent::Notice { .. } => {}
@@ -323,13 +325,7 @@ impl Projector {
         })
     }
 
-    fn assistant(
-        &mut self,
-        message: Value,
-        uuid: &str,
-        interrupted: bool,
-        out: &mut Vec<String>,
-    ) {
+    fn assistant(&mut self, message: Value, uuid: &str, interrupted: bool, out: &mut Vec<String>) {
         let mut frame = json!({
             "type": "assistant",
             "message": message,
@@ -397,7 +393,8 @@ impl Projector {
 
     fn tool_done(&mut self, done: &ToolDone, out: &mut Vec<String>) {
         self.running.remove(&done.tool_call_id);
-        if done.denied_by == Some(DeniedBy::Interrupt) && self.withdrawn.contains(&done.tool_call_id)
+        if done.denied_by == Some(DeniedBy::Interrupt)
+            && self.withdrawn.contains(&done.tool_call_id)
         {
             self.denied.push(Denial {
                 tool_call_id: done.tool_call_id.clone(),

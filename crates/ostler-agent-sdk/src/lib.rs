@@ -4,13 +4,13 @@
 //! Translates between the host and a wire that others defined; decides nothing itself.
 
 mod args;
-
+mod door;
 mod fit;
 pub mod frames;
 mod wire;
 
 pub use args::{SdkArgs, is_wanted, parse};
-
+pub use door::serve;
 pub use frames::{Projector, ProjectorOptions};
 
 /// Runs the example of the README.

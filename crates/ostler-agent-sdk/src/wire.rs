@@ -117,7 +117,8 @@ fn mend_surrogates(text: &str) -> Cow<'_, str> {
 fn unit(bytes: &[u8], at: usize) -> Option<u16> {
     let escape = bytes.get(at..at + 6)?;
     let hex = escape.strip_prefix(b"\\u")?;
-    let hex = std::str::from_utf8(hex).ok().filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let hex =
+        std::str::from_utf8(hex).ok().filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))?;
     u16::from_str_radix(hex, 16).ok()
 }
 

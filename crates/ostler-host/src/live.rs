@@ -48,6 +48,8 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// The mode.
     pub mode: Option<Mode>,
+    /// Without a mode, a session that is resumed keeps the one that it had.
+    pub keep_mode: bool,
     /// The system prompt.
     pub system: SystemPrompt,
     /// Tools to offer; all if absent.
@@ -93,6 +95,7 @@ impl SessionSpec {
             provider: None,
             model: None,
             mode: None,
+            keep_mode: true,
             system: SystemPrompt::Default,
             tools: None,
             without_tools: Vec::new(),
@@ -197,7 +200,7 @@ impl LiveSession {
         let carried =
             loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
         let settings = crate::rules::load(host, &spec);
-        let mode = spec.mode.or(carried.mode).or(settings.default_mode).unwrap_or_default();
+        let mode = spec.mode.or(carried.mode.filter(|_| spec.keep_mode)).or(settings.default_mode).unwrap_or_default();
         spec.mode = Some(mode);
         let model =
             host.resolve_model(&spec, carried.pinned.as_ref(), settings.model.as_deref())?;

@@ -12,8 +12,32 @@ fn parsed(line: &[&str]) -> SdkArgs {
 
 #[test]
 fn both_orders_and_both_spellings_mean_the_same() {
-    let ts = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json", "--model=m", "--max-turns=3", "--permission-prompt-tool=stdio", "--allowedTools=Read,Bash(git log, x)"];
-    let py = ["--output-format", "stream-json", "--verbose", "--model", "m", "--max-turns", "3", "--permission-prompt-tool", "stdio", "--allowedTools", "Read,Bash(git log, x)", "--input-format", "stream-json"];
+    let ts = [
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--input-format",
+        "stream-json",
+        "--model=m",
+        "--max-turns=3",
+        "--permission-prompt-tool=stdio",
+        "--allowedTools=Read,Bash(git log, x)",
+    ];
+    let py = [
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--model",
+        "m",
+        "--max-turns",
+        "3",
+        "--permission-prompt-tool",
+        "stdio",
+        "--allowedTools",
+        "Read,Bash(git log, x)",
+        "--input-format",
+        "stream-json",
+    ];
     assert_eq!(parsed(&ts), parsed(&py));
     assert!(is_wanted(&words(&ts)) && is_wanted(&words(&py)));
     assert!(is_wanted(&words(&["ostler", "--input-format=stream-json"])));
@@ -23,7 +47,13 @@ fn both_orders_and_both_spellings_mean_the_same() {
 
 #[test]
 fn empty_values_and_values_with_a_dash_are_values() {
-    let args = parsed(&["--tools=", "--system-prompt", "", "--setting-sources=", "--append-system-prompt=-x"]);
+    let args = parsed(&[
+        "--tools=",
+        "--system-prompt",
+        "",
+        "--setting-sources=",
+        "--append-system-prompt=-x",
+    ]);
     assert_eq!(args.tools, Some(Vec::new()));
     assert_eq!(args.system_prompt.as_deref(), Some(""));
     assert_eq!(args.setting_sources, Some(Vec::new()));
@@ -52,11 +82,22 @@ fn unknown_flags_and_bad_ids_have_the_text_that_hosts_match() {
 
 #[test]
 fn what_cannot_be_held_is_refused_and_not_forgotten() {
-    for flag in ["--max-budget-usd=1", "--json-schema={}", "--fork-session", "--session-mirror", "--agent=a", "--resume-session-at=u", "--permission-prompt-tool=mcp__a__b"] {
+    for flag in [
+        "--max-budget-usd=1",
+        "--json-schema={}",
+        "--fork-session",
+        "--session-mirror",
+        "--agent=a",
+        "--resume-session-at=u",
+        "--permission-prompt-tool=mcp__a__b",
+    ] {
         let args = parsed(&[flag]);
         assert_eq!(args.refused.len(), 1, "{flag}");
     }
-    assert!(parsed(&["--resume-drops-turn="]).refused[0].starts_with("Resume rejected by --resume-drops-turn:"));
+    assert!(
+        parsed(&["--resume-drops-turn="]).refused[0]
+            .starts_with("Resume rejected by --resume-drops-turn:")
+    );
 }
 
 #[test]

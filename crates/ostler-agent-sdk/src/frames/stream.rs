@@ -62,9 +62,8 @@ impl Stream {
     pub(super) fn message_end(&mut self, stop_reason: &str, usage: Usage) -> Vec<Value> {
         let mut events = self.end_others();
         let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
-        events.push(
-            json!({"type": "message_delta", "delta": delta, "usage": result::usage(usage)}),
-        );
+        events
+            .push(json!({"type": "message_delta", "delta": delta, "usage": result::usage(usage)}));
         events.push(json!({"type": "message_stop"}));
         events
     }

@@ -1,0 +1,146 @@
+//! Requests of the host (agent-sdk.md 2.10, 2.11). Each is answered, at once.
+
+use ostler_host::{COMPATIBILITY_VERSION, Thinking, core::Command};
+use ostler_protocol::Mode;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::{Door, Open, Step};
+use crate::{args, wire};
+
+/// What a request gives: the payload, or why there is none.
+type Reply = Result<Value, String>;
+
+const NO_SERVERS: &str = "this version of Ostler does not connect to MCP servers";
+
+impl<R, W, E> Door<R, W, E>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    E: AsyncWrite + Unpin,
+{
+    pub(super) async fn on_request(&mut self, frame: Value) -> Step {
+        let id = frame["request_id"].as_str().unwrap_or_default().to_owned();
+        let request = &frame["request"];
+        if request["subtype"] == "initialize" {
+            return self.initialize(&id, request).await;
+        }
+        self.begin().await?;
+        let reply = self.reply(request).await;
+        let answer = match reply {
+            Ok(payload) => wire::success(&id, payload),
+            Err(error) => wire::failure(&id, &error),
+        };
+        self.send(&answer).await?;
+        if request["subtype"] == "end_session" { self.on_end().await } else { Ok(()) }
+    }
+
+    async fn initialize(&mut self, id: &str, request: &Value) -> Step {
+        let is_first = self.open.is_none();
+        if let Err(refusal) = self.plan.take_initialize(request) {
+            self.send(&wire::failure(id, &refusal.text)).await?;
+            // A host that goes on without what it asked for would be deceived.
+            return if is_first { Err(self.refuse(refusal).await) } else { Ok(()) };
+        }
+        self.begin().await?;
+        let Some(open) = &self.open else { return Ok(()) };
+        if let Some(title) = request["title"].as_str().filter(|_| is_first && self.plan.is_new()) {
+            open.session.handle.tell(Command::SetTitle(title.to_owned())).await;
+        }
+        let pending: Vec<_> = open.pending.iter().map(|pending| &pending.frame).collect();
+        let mut answer = wire::success(id, self.initialized(open));
+        answer["response"]["pending_permission_requests"] = json!(pending);
+        answer["response"]["pending_user_dialog_requests"] = json!([]);
+        self.send(&answer).await
+    }
+
+    fn initialized(&self, open: &Open) -> Value {
+        let (provider, model) = open.session.model();
+        json!({
+            "commands": [],
+            "agents": [],
+            "output_style": "default",
+            "available_output_styles": ["default"],
+            "models": [{"value": "default", "displayName": model, "description": format!("{model} of {provider}"), "resolvedModel": model}],
+            "account": {"apiKeySource": self.api_key_source()},
+            "claude_code_version": COMPATIBILITY_VERSION,
+        })
+    }
+
+    async fn reply(&mut self, request: &Value) -> Reply {
+        let subtype = request["subtype"].as_str().unwrap_or_default();
+        let Some(open) = &self.open else { return Err("there is no session".to_owned()) };
+        let text = |key: &str| request[key].as_str();
+        match subtype {
+            "interrupt" => Ok(interrupt(open, request["cancel_queued"] == true).await),
+            "set_permission_mode" => self.set_mode(open, text("mode").unwrap_or_default()).await,
+            "set_model" => {
+                let model = text("model").filter(|model| !model.is_empty() && *model != "default");
+                let done = open.session.change_model(&self.host, model).await;
+                done.map(|()| json!({})).map_err(|error| error.message)
+            }
+            "set_max_thinking_tokens" => set_thinking(open, request).await,
+            "mcp_status" => Ok(json!({"mcpServers": self.server_states()})),
+            "mcp_set_servers" => {
+                let asked = request["servers"].as_object().into_iter().flatten();
+                let errors: serde_json::Map<_, _> =
+                    asked.map(|(name, _)| (name.clone(), json!(NO_SERVERS))).collect();
+                Ok(json!({"added": [], "removed": [], "errors": errors}))
+            }
+            "rename_session" => {
+                let other = text("session_id").is_some_and(|id| id != open.session.id.0);
+                let title = text("title").filter(|title| !title.trim().is_empty() && !other);
+                let title = title.ok_or("give this session a title that is not empty")?;
+                open.session.handle.tell(Command::SetTitle(title.to_owned())).await;
+                Ok(json!({}))
+            }
+            "cancel_async_message" => {
+                let id = text("message_uuid").unwrap_or_default().to_owned();
+                Ok(json!({"cancelled": open.session.handle.dequeue(id).await}))
+            }
+            "get_binary_version" => Ok(json!({"version": COMPATIBILITY_VERSION})),
+            // There are no tasks; the reference says yes to any id (agent-sdk.md 9).
+            "stop_task" | "end_session" => Ok(json!({})),
+            _ => Err(format!("this version of Ostler does not know the request `{subtype}`")),
+        }
+    }
+
+    async fn set_mode(&self, open: &Open, name: &str) -> Reply {
+        let mode =
+            Mode::parse(name).ok_or_else(|| format!("there is no permission mode `{name}`"))?;
+        self.check_mode(mode)?;
+        open.session.set_mode(mode).await;
+        Ok(json!({"mode": mode.sdk_name()}))
+    }
+
+    fn server_states(&self) -> Vec<Value> {
+        let servers = self.plan.failed_servers().into_iter();
+        servers
+            .map(|(name, status)| json!({"name": name, "status": status, "error": NO_SERVERS}))
+            .collect()
+    }
+}
+
+/// Stops the turn; with `cancel_queued` what waits is dropped too.
+async fn interrupt(open: &Open, cancel_queued: bool) -> Value {
+    if !cancel_queued {
+        return json!({"still_queued": open.session.handle.interrupt(false).await});
+    }
+    let waiting = open.session.snapshot().await.map(|(_, snapshot)| snapshot.queue);
+    let cancelled: Vec<_> = waiting.unwrap_or_default().into_iter().map(|item| item.id).collect();
+    let still = open.session.handle.interrupt(true).await;
+    json!({"still_queued": still, "cancelled": cancelled})
+}
+
+async fn set_thinking(open: &Open, request: &Value) -> Reply {
+    let Some(tokens) = request.get("max_thinking_tokens") else { return Ok(json!({})) };
+    let thinking: Option<Thinking> = match tokens {
+        Value::Null => None,
+        tokens => Some(
+            args::budget(&tokens.to_string())
+                .ok_or_else(|| format!("`max_thinking_tokens` must be a number, not {tokens}"))?,
+        ),
+    };
+    open.session.set_thinking(thinking).await;
+    Ok(json!({}))
+}
