@@ -38,7 +38,7 @@ async function allowEverything(page, until) {
       end.waitFor({ state: "visible", timeout: 20000 }),
     ]);
     if (await end.isVisible()) return;
-    say({ asked: (await asked.innerText()).replace(/\s+/g, " ") });
+    say({ asked: (await asked.textContent())?.replace(/\s+/g, " ") });
     if (screenshot) await page.screenshot({ path: screenshot });
     await page.keyboard.press("Control+j");
     const before = await asked.getAttribute("data-request");

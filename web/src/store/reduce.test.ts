@@ -215,6 +215,30 @@ describe("reduce", () => {
     expect(thread(apply(ask, { kind: "requestGone", requestId: "r1" })).requests).toEqual([]);
   });
 
+  it("shows the call that waits as a row of its answer, once", () => {
+    const { host, state } = start();
+    const words = event(
+      state,
+      host.emit({ type: "text_delta", messageId: "a1", block: 0, n: 0, delta: "I edit." }),
+      host.emit({ type: "tool_input", toolCallId: asked.toolCallId, toolName: "Edit", chars: 90 }),
+    );
+    const waiting = event(words, host.emit({ type: "permission_asked", ...asked }));
+    expect(thread(waiting).writing).toBeNull();
+    expect(seen(waiting).messages[0]?.parts).toHaveLength(2);
+    const runs = event(
+      waiting,
+      host.emit({
+        type: "tool_start",
+        toolCallId: asked.toolCallId,
+        toolName: asked.toolName,
+        args: {},
+        title: "Edit",
+        messageId: "a1",
+      }),
+    );
+    expect(seen(runs).messages[0]?.parts).toHaveLength(2);
+  });
+
   it("takes a sent message off when the host shows it, and keeps one that failed", () => {
     const { host, state } = start();
     const message = { clientId: "c1", text: "Hello", images: [], at, failure: null };

@@ -139,7 +139,7 @@ fn a_killed_run_resumes_with_the_request_of_an_unbroken_one() {
             );
         }
         assert!(
-            kept.iter().any(|piece| piece.contains(&words)),
+            words.is_empty() || kept.iter().any(|piece| piece.contains(&words)),
             "place {place}: {words:?} was shown and is lost"
         );
         assert_eq!(resumed.last(), Some(&format!("text {NEXT}")), "place {place}");

@@ -43,13 +43,7 @@ export function applyEvent(thread: Thread, event: KnownEvent, at: number): Threa
     case "session.diff":
       return withTool(thread, event.toolCallId, (tool) => ({ ...tool, diff: event.diff }));
     case "permission_asked":
-      return {
-        ...thread,
-        requests: [
-          ...thread.requests.filter((request) => request.requestId !== event.requestId),
-          event,
-        ],
-      };
+      return asked(thread, event, at);
     case "permission.answered":
     case "permission.rejected":
       return {
@@ -138,6 +132,24 @@ function toolStart(thread: Thread, event: EventOf<"tool_start">, at: number): Th
     ? withTool(thread, event.toolCallId, change)
     : withMessage(thread, event.messageId, at, (parts): Part[] => [...parts, change(fresh)]);
   return { ...next, writing: null };
+}
+
+/** The call is written and waits: it shows as a row of the answer that it belongs to. */
+function asked(thread: Thread, event: EventOf<"permission_asked">, at: number): Thread {
+  const requests = [
+    ...thread.requests.filter((request) => request.requestId !== event.requestId),
+    event,
+  ];
+  const fresh = toolPart(event.toolCallId, event.toolName, event.args, event.description);
+  const known = thread.messages.some((message) =>
+    message.parts.some((part) => part.key === fresh.key),
+  );
+  const last = thread.messages.at(-1);
+  const shown =
+    known || last?.role !== "assistant"
+      ? thread
+      : withMessage(thread, last.id, at, (parts): Part[] => [...parts, fresh]);
+  return { ...shown, requests, writing: null };
 }
 
 function complete(tool: ToolPart, event: EventOf<"tool_complete">): ToolPart {
