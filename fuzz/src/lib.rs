@@ -28,6 +28,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "provider_anthropic_sse", run: targets::provider_anthropic_sse::run },
     Target { name: "provider_chat_sse", run: targets::provider_chat_sse::run },
     Target { name: "provider_scenario", run: targets::provider_scenario::run },
+    Target { name: "rpc_line", run: targets::rpc_line::run },
     Target { name: "store_log", run: targets::store_log::run },
 ];
 

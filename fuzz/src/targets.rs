@@ -8,4 +8,5 @@ pub(crate) mod permission_shell;
 pub(crate) mod provider_anthropic_sse;
 pub(crate) mod provider_chat_sse;
 pub(crate) mod provider_scenario;
+pub(crate) mod rpc_line;
 pub(crate) mod store_log;

@@ -200,7 +200,11 @@ impl LiveSession {
         let carried =
             loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
         let settings = crate::rules::load(host, &spec);
-        let mode = spec.mode.or(carried.mode.filter(|_| spec.keep_mode)).or(settings.default_mode).unwrap_or_default();
+        let mode = spec
+            .mode
+            .or(carried.mode.filter(|_| spec.keep_mode))
+            .or(settings.default_mode)
+            .unwrap_or_default();
         spec.mode = Some(mode);
         let model =
             host.resolve_model(&spec, carried.pinned.as_ref(), settings.model.as_deref())?;

@@ -4,8 +4,8 @@
 mod model_server;
 mod temp_home;
 
-pub use ostler_provider::scenario::{Scenario, Vars};
 pub use model_server::{ModelServer, Recorded, Wire};
+pub use ostler_provider::scenario::{Scenario, Vars};
 pub use temp_home::{TempHome, files_of};
 
 /// Runs the example of the README.

@@ -50,7 +50,9 @@ pub(crate) fn trace_of_events(events: &[Value]) -> Vec<String> {
             "text" => Some(format!("text {}", text(event, "content"))),
             "permission_asked" => Some(format!("ask {}", text(event, "toolName"))),
             "permission.answered" => Some("allow".to_owned()),
-            "tool_complete" => Some(format!("result {} {}", text(event, "toolName"), event["success"])),
+            "tool_complete" => {
+                Some(format!("result {} {}", text(event, "toolName"), event["success"]))
+            }
             "done" => Some("end".to_owned()),
             _ => None,
         })
@@ -79,7 +81,8 @@ fn run_asks_on_the_terminal() {
     let shown = answers.join().unwrap();
     assert!(shown.contains("sh test.sh"), "{shown}");
     let ran = Ran { code: Some(0), out, err: String::new() };
-    let events: Vec<Value> = ran.lines().into_iter().filter(|event| event["seq"].is_u64()).collect();
+    let events: Vec<Value> =
+        ran.lines().into_iter().filter(|event| event["seq"].is_u64()).collect();
     assert_numbered(&events);
     assert_eq!(trace_of_events(&events), expected(&world));
     world.model.assert_clean();
@@ -180,7 +183,11 @@ fn serve_speaks_json_rpc_on_stdio() {
         }
     };
     assert_eq!(result["success"], true, "{result}");
-    assert_eq!(serve.events.last().unwrap()["type"], "done", "the answer comes after the last event");
+    assert_eq!(
+        serve.events.last().unwrap()["type"],
+        "done",
+        "the answer comes after the last event"
+    );
     assert_numbered(&serve.events);
     assert_eq!(trace_of_events(&serve.events), expected(&world));
     assert_eq!(serve.end(), 0);
@@ -194,7 +201,10 @@ fn serve_names_what_is_wrong_with_a_request() {
     writeln!(serve.input, "{{not json").unwrap();
     let unknown = serve.send("session.fly", json!({}));
     let frame = serve.next();
-    assert_eq!((frame["id"].as_u64(), frame["error"]["code"].as_i64()), (Some(unknown), Some(-32601)));
+    assert_eq!(
+        (frame["id"].as_u64(), frame["error"]["code"].as_i64()),
+        (Some(unknown), Some(-32601))
+    );
     serve.send("session.send", json!({"sessionId": 3, "message": "x"}));
     let error = serve.next()["error"].clone();
     assert_eq!(error["code"], -32602);
@@ -205,7 +215,8 @@ fn serve_names_what_is_wrong_with_a_request() {
 #[test]
 fn print_allows_what_rules_allow() {
     let world = World::playing("edit.scenario.json");
-    let args = ["-p", PROMPT, "--output-format", "stream-json", "--allowedTools", "Edit Bash(sh test.sh)"];
+    let args =
+        ["-p", PROMPT, "--output-format", "stream-json", "--allowedTools", "Edit Bash(sh test.sh)"];
     let ran = world.run(&args).exits(0);
     let trace = sdk::trace_of_frames(&ran.lines());
     let unasked: Vec<_> = expected(&world)

@@ -23,8 +23,7 @@ impl World {
         let home = TempHome::with_project(PROJECT).unwrap();
         home.init_git().unwrap();
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
-        let scenario =
-            Scenario::load(&scenario_file(scenario), &vars).unwrap();
+        let scenario = Scenario::load(&scenario_file(scenario), &vars).unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
 
@@ -33,9 +32,7 @@ impl World {
         let home = TempHome::with_project(PROJECT).unwrap();
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
         let text = format!(r#"{{"name": "inline", "replies": {replies}}}"#);
-        let scenario =
-            Scenario::parse("inline.scenario.json", &text, &vars)
-                .unwrap();
+        let scenario = Scenario::parse("inline.scenario.json", &text, &vars).unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
 

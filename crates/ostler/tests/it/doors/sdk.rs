@@ -13,10 +13,17 @@ pub(super) fn trace_of_frames(frames: &[Value]) -> Vec<String> {
             Some("assistant") => {
                 for block in frame["message"]["content"].as_array().unwrap() {
                     match block["type"].as_str() {
-                        Some("text") => trace.push(format!("text {}", block["text"].as_str().unwrap())),
-                        Some("thinking") => trace.push(format!("thinking {}", block["thinking"].as_str().unwrap())),
+                        Some("text") => {
+                            trace.push(format!("text {}", block["text"].as_str().unwrap()))
+                        }
+                        Some("thinking") => {
+                            trace.push(format!("thinking {}", block["thinking"].as_str().unwrap()))
+                        }
                         Some("tool_use") => {
-                            tools.insert(block["id"].as_str().unwrap(), block["name"].as_str().unwrap());
+                            tools.insert(
+                                block["id"].as_str().unwrap(),
+                                block["name"].as_str().unwrap(),
+                            );
                         }
                         _ => {}
                     }
