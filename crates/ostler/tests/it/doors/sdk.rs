@@ -1,8 +1,15 @@
 //! The official Agent SDKs drive the program in place of `claude`.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
+
+use super::{PROMPT, expected};
+use crate::support::{World, full_set_up};
 
 /// The trace of frames of the Agent SDK's protocol.
 pub(super) fn trace_of_frames(frames: &[Value]) -> Vec<String> {
@@ -42,4 +49,55 @@ pub(super) fn trace_of_frames(frames: &[Value]) -> Vec<String> {
         }
     }
     trace
+}
+
+fn sdk_folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
+}
+
+/// Runs a program of an SDK in this world and takes its lines as the trace.
+fn trace_of_program(world: &World, mut program: Command) -> Vec<String> {
+    let ours = world.ostler(&[]);
+    program.current_dir(world.home.project()).env_clear();
+    program.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = program.output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
+    said.lines().map(str::to_owned).collect()
+}
+
+/// What an SDK shows: the prompt is its own.
+fn without_prompt(trace: Vec<String>) -> Vec<String> {
+    trace.into_iter().filter(|line| !line.starts_with("user ")).collect()
+}
+
+#[test]
+fn the_python_sdk_asks_and_the_change_is_on_disk() {
+    // The target folder of this build holds the private environment.
+    let target = Path::new(env!("CARGO_BIN_EXE_ostler")).ancestors().nth(2).unwrap();
+    let python = target.join("sdk-py/bin/python");
+    if !full_set_up("the Python Agent SDK", python.exists()) {
+        return;
+    }
+    let world = World::playing("edit.scenario.json");
+    let mut program = Command::new(python);
+    program.arg(sdk_folder("sdk-py").join("edit.py")).args([env!("CARGO_BIN_EXE_ostler"), PROMPT]);
+    let trace = trace_of_program(&world, program);
+    assert_eq!(trace, without_prompt(expected(&world)));
+    world.model.assert_clean();
+}
+
+#[test]
+fn the_typescript_sdk_asks_and_the_change_is_on_disk() {
+    let folder = sdk_folder("sdk-ts");
+    let ready = folder.join("node_modules/@anthropic-ai/claude-agent-sdk").is_dir();
+    if !full_set_up("the TypeScript Agent SDK", ready) {
+        return;
+    }
+    let world = World::playing("edit.scenario.json");
+    let mut program = Command::new("node");
+    program.arg(folder.join("edit.mjs")).args([env!("CARGO_BIN_EXE_ostler"), PROMPT]);
+    let trace = trace_of_program(&world, program);
+    assert_eq!(trace, without_prompt(expected(&world)));
+    world.model.assert_clean();
 }
