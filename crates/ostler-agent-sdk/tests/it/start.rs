@@ -147,7 +147,8 @@ async fn prompts_come_from_the_flag_or_from_initialize() {
             .collect::<Vec<_>>()
     };
     let boundary = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
-    let cases: Vec<(Vec<String>, Value, Vec<(&str, bool)>)> = vec![
+    type Case = (Vec<String>, Value, Vec<(&'static str, bool)>);
+    let cases: Vec<Case> = vec![
         (vec!["--system-prompt=".to_owned()], json!({}), vec![]),
         (
             vec!["--system-prompt".to_owned(), format!("be brief\n{boundary}\ntoday")],
