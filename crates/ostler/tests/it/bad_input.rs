@@ -180,3 +180,31 @@ fn a_broken_pipe_is_success() {
     let status = command.status().unwrap();
     assert_eq!(status.code(), Some(0));
 }
+
+#[test]
+fn a_full_disk_stops_the_run_before_it_shows_more() {
+    let world = World::saying(
+        r#"[{"steps": [{"repeatText": {"text": "words and words ", "count": 4000}}]}, {"repeat": true, "steps": [{"text": "Room again."}]}]"#,
+    );
+    // Files may hold 8 KiB; a write beyond fails as one on a full disk does.
+    let mut command = std::process::Command::new("bash");
+    let ours = world.ostler(&[]);
+    command.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --output-format events hello"]);
+    command.arg(env!("CARGO_BIN_EXE_ostler")).current_dir(world.home.project()).env_clear();
+    command.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(std::process::Stdio::null());
+    let ran = crate::support::Ran::of(command.output().unwrap()).exits(1);
+    let last = ran.lines().into_iter().rfind(|line| line["seq"].is_u64()).unwrap();
+    assert_eq!(
+        (last["type"].as_str(), last["reason"].as_str()),
+        (Some("done"), Some("failed")),
+        "{last}"
+    );
+    let failure = ran.lines().into_iter().find(|line| line["type"] == "session.error").unwrap();
+    assert_eq!(failure["kind"], "storage", "{failure}");
+    assert!(failure["hint"].as_str().unwrap().contains("disk space"), "{failure}");
+    let shown = ran.out.matches("words and words").count();
+    world.run(&["run", "-c", "go on"]).exits(0);
+    let request = world.model.requests().pop().unwrap();
+    assert!(request.raw.matches("words and words").count() >= shown, "what was shown is kept");
+}
