@@ -3,9 +3,21 @@
 //! checks that every bench works and judges no time.
 
 mod cases;
+mod deltas;
 mod measure;
+mod memory;
+mod model;
+mod project;
+mod reply;
 mod report;
+mod resume;
+mod round_trips;
+mod search;
+mod serve;
+mod start;
 mod stats;
+mod talk;
+mod web;
 
 use std::path::PathBuf;
 
@@ -34,6 +46,9 @@ pub(crate) struct Args {
     /// Write the figures here as well
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Measure this binary, and build none
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
     /// Only benches whose name contains this
     #[arg(long)]
     only: Option<String>,
@@ -46,6 +61,8 @@ struct Plan {
     binary: PathBuf,
     /// How often to run each process.
     runs: usize,
+    /// Whether sizes are small, as only a smoke run has them.
+    small: bool,
 }
 
 /// A bench: add one to [`cases::BENCHES`].
@@ -56,12 +73,18 @@ struct Bench {
 
 pub(crate) fn run(args: &Args, steps: &mut Steps) -> Result<()> {
     let profile = if args.smoke { "debug" } else { "release" };
-    steps.run("binary", || {
-        let build = sh::cargo(["build", "-p", "ostler"]);
-        if args.smoke { build } else { build.arg("--release") }.run()
-    })?;
+    let binary = match &args.binary {
+        Some(binary) => workspace::invoked_from()?.join(binary),
+        None => {
+            steps.run("binary", || {
+                let build = sh::cargo(["build", "-p", "ostler"]);
+                if args.smoke { build } else { build.arg("--release") }.run()
+            })?;
+            workspace::binary(profile, "ostler")?
+        }
+    };
     let runs = if args.smoke { SMOKE_RUNS } else { RUNS };
-    let plan = Plan { binary: workspace::binary(profile, "ostler")?, runs };
+    let plan = Plan { binary, runs, small: args.smoke };
     let mut report = Report::of_this_machine(profile, runs);
     for bench in cases::BENCHES {
         if args.only.as_ref().is_some_and(|part| !bench.name.contains(part.as_str())) {
@@ -81,5 +104,5 @@ pub(crate) fn run(args: &Args, steps: &mut Steps) -> Result<()> {
 
 /// The smoke run, as a part of CI.
 pub(crate) fn smoke(steps: &mut Steps) -> Result<()> {
-    run(&Args { smoke: true, json: None, only: None }, steps)
+    run(&Args { smoke: true, json: None, binary: None, only: None }, steps)
 }

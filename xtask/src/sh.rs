@@ -2,8 +2,9 @@
 //! it never goes through a shell, so no argument is ever parsed twice.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -110,11 +111,29 @@ impl Cmd {
         quiet.status().is_ok_and(|status| status.success())
     }
 
-    /// Runs it with nothing to read and nothing to write to but our errors; gives whether it
-    /// ended well.
-    pub(crate) fn muted(mut self) -> Result<bool> {
-        let quiet = self.inner.stdin(Stdio::null()).stdout(Stdio::null());
-        Ok(quiet.status().with_context(|| self.cannot_start())?.success())
+    /// Runs it with nothing to read, and gives what it wrote and when it began to write.
+    pub(crate) fn drained(mut self) -> Result<Drained> {
+        let quiet = self.inner.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = quiet.spawn().with_context(|| self.cannot_start())?;
+        let mut out = child.stdout.take().context("a pipe was asked for")?;
+        let (mut text, mut first) = (Vec::new(), None);
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            let length = out.read(&mut piece)?;
+            first = first.or_else(|| Some(Instant::now()));
+            if length == 0 {
+                break;
+            }
+            text.extend_from_slice(&piece[..length]);
+        }
+        let ended_well = child.wait()?.success();
+        Ok(Drained { ended_well, text, first: first.unwrap_or_else(Instant::now) })
+    }
+
+    /// Starts it, to talk to it; its errors are thrown away.
+    pub(crate) fn spawn_to_talk(mut self) -> Result<Child> {
+        let talk = self.inner.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        talk.spawn().with_context(|| self.cannot_start())
     }
 
     /// Becomes the command; comes back only with an error (or, off Unix, after it ended).
@@ -136,6 +155,15 @@ impl Cmd {
     fn cannot_start(&self) -> String {
         format!("cannot start `{}`: is it installed and on the PATH?", self.shown)
     }
+}
+
+/// What a process wrote to its standard output.
+#[derive(Debug)]
+pub(crate) struct Drained {
+    pub(crate) ended_well: bool,
+    pub(crate) text: Vec<u8>,
+    /// When its first bytes came, or its end if there were none.
+    pub(crate) first: Instant,
 }
 
 /// What a step came to.

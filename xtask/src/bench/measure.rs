@@ -14,15 +14,17 @@ use anyhow::{Context, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-use crate::sh;
+use crate::{sh, workspace};
 
 /// The first argument that makes this program a launcher; not a verb for people.
 pub(crate) const LAUNCHER_VERB: &str = "__launch";
 
-/// A process to measure. It reads nothing, and what it writes is thrown away.
+/// A process to measure. It reads nothing; of what it writes the lines are counted.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     line: Vec<OsString>,
+    env: Vec<(&'static str, String)>,
+    dir: Option<PathBuf>,
 }
 
 /// What one run of a process took.
@@ -34,11 +36,15 @@ pub(super) struct Sample {
     pub(super) cpu: Duration,
     /// The most memory it had at once, in KiB.
     pub(super) peak_kib: u64,
+    /// From before the start to the first byte that it wrote.
+    pub(super) first: Duration,
+    /// How many lines it wrote.
+    pub(super) lines: u64,
 }
 
 impl Process {
     pub(super) fn new(program: &Path) -> Self {
-        Self { line: vec![program.as_os_str().to_owned()] }
+        Self { line: vec![program.as_os_str().to_owned()], env: Vec::new(), dir: None }
     }
 
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -46,25 +52,64 @@ impl Process {
         self
     }
 
+    pub(super) fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Self {
+        args.into_iter().fold(self, Self::arg)
+    }
+
+    pub(super) fn env(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.env.push((name, value.into()));
+        self
+    }
+
+    pub(super) fn dir(mut self, dir: &Path) -> Self {
+        self.dir = Some(dir.to_owned());
+        self
+    }
+
+    /// The command itself, for a bench that measures in another way.
+    pub(super) fn command(&self) -> sh::Cmd {
+        let mut line = self.line.iter();
+        let program = line.next().map(OsString::as_os_str).unwrap_or_default();
+        self.in_place(sh::cmd(program)).args(line)
+    }
+
+    fn in_place(&self, cmd: sh::Cmd) -> sh::Cmd {
+        let cmd = self.env.iter().fold(cmd, |cmd, (name, value)| cmd.env(name, value));
+        match &self.dir {
+            Some(dir) => cmd.dir(dir),
+            None => cmd,
+        }
+    }
+
     /// Runs it once.
     pub(super) fn run(&self) -> Result<Sample> {
-        let launcher = own_program()?;
-        let said = sh::cmd(launcher).arg(LAUNCHER_VERB).args(&self.line).read_quietly()?;
+        let launcher = self.in_place(sh::cmd(own_program()?));
+        let said = launcher.arg(LAUNCHER_VERB).args(&self.line).read_quietly()?;
         Sample::parse(&said).with_context(|| format!("the launcher wrote `{}`", said.trim()))
     }
 }
 
 impl Sample {
-    /// Reads the line of the launcher: nanoseconds, microseconds, KiB.
+    /// Reads the line of the launcher: nanoseconds, microseconds, KiB, nanoseconds, lines.
     fn parse(line: &str) -> Result<Self> {
         let numbers: Vec<u64> =
             line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        ensure!(numbers.len() == 3, "it should be three numbers");
+        ensure!(numbers.len() == 5, "it should be five numbers");
         Ok(Self {
             wall: Duration::from_nanos(numbers[0]),
             cpu: Duration::from_micros(numbers[1]),
             peak_kib: numbers[2],
+            first: Duration::from_nanos(numbers[3]),
+            lines: numbers[4],
         })
+    }
+}
+
+impl Sample {
+    fn line(&self) -> String {
+        let Self { wall, cpu, peak_kib, first, lines } = self;
+        let (wall, cpu, first) = (wall.as_nanos(), cpu.as_micros(), first.as_nanos());
+        format!("{wall} {cpu} {peak_kib} {first} {lines}")
     }
 }
 
@@ -93,8 +138,8 @@ pub(super) fn paired(a: &Process, b: &Process, runs: usize) -> Result<Vec<(Sampl
 /// The launcher: runs the line, prints what it took.
 pub(crate) fn launch(line: Vec<OsString>) -> ExitCode {
     match launch_and_measure(line) {
-        Ok((wall, cpu, peak_kib)) => {
-            println!("{} {} {peak_kib}", wall.as_nanos(), cpu.as_micros());
+        Ok(sample) => {
+            println!("{}", sample.line());
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -104,20 +149,30 @@ pub(crate) fn launch(line: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn launch_and_measure(line: Vec<OsString>) -> Result<(Duration, Duration, u64)> {
+fn launch_and_measure(line: Vec<OsString>) -> Result<Sample> {
     let mut words = line.into_iter();
     let program = words.next().context("nothing to launch")?;
-    let process = sh::cmd(&program).args(words);
+    let process = sh::cmd(&program).args(words).dir(&workspace::invoked_from()?);
     let start = Instant::now();
-    let ended_well = process.muted()?;
+    let drained = process.drained()?;
     let wall = start.elapsed();
+    let ended_well = drained.ended_well;
     ensure!(ended_well, "`{}` failed: a failure is not measured", program.to_string_lossy());
+    let (cpu, peak_kib) = children_used()?;
+    // Counted after the end: it must not keep the process waiting.
+    let lines = drained.text.iter().filter(|byte| **byte == b'\n').count();
+    let lines = u64::try_from(lines).unwrap_or(u64::MAX);
+    Ok(Sample { wall, cpu, peak_kib, first: drained.first - start, lines })
+}
+
+/// Processor time of all children that have ended, and the peak memory of the largest, in KiB.
+pub(super) fn children_used() -> Result<(Duration, u64)> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     let peak = u64::try_from(usage.max_rss()).unwrap_or_default();
     // macOS counts bytes, the others KiB.
     let peak_kib = if cfg!(target_os = "macos") { peak / 1024 } else { peak };
-    Ok((wall, Duration::from_micros(u64::try_from(micros).unwrap_or_default()), peak_kib))
+    Ok((Duration::from_micros(u64::try_from(micros).unwrap_or_default()), peak_kib))
 }
 
 #[cfg(test)]
@@ -126,11 +181,13 @@ mod tests {
 
     #[test]
     fn line_of_the_launcher_is_read_or_refused() {
-        let sample = Sample::parse("1500000 2500 3072\n").unwrap();
+        let sample = Sample::parse("1500000 2500 3072 700 12\n").unwrap();
         assert_eq!(sample.wall, Duration::from_micros(1500));
         assert_eq!(sample.cpu, Duration::from_micros(2500));
-        assert_eq!(sample.peak_kib, 3072);
-        for line in ["", "1 2", "1 2 3 4", "1 2 x"] {
+        assert_eq!((sample.peak_kib, sample.lines), (3072, 12));
+        assert_eq!(sample.first, Duration::from_nanos(700));
+        assert_eq!(Sample::parse(&sample.line()).unwrap(), sample);
+        for line in ["", "1 2 3 4", "1 2 3 4 5 6", "1 2 3 4 x"] {
             assert!(Sample::parse(line).is_err(), "{line}");
         }
     }
@@ -138,9 +195,10 @@ mod tests {
     #[test]
     fn launched_process_is_measured() {
         let line = ["rustc", "--version"].map(OsString::from).to_vec();
-        let (wall, cpu, peak_kib) = launch_and_measure(line).unwrap();
-        assert!(wall > Duration::ZERO && cpu > Duration::ZERO);
-        assert!(peak_kib > 500, "{peak_kib}");
+        let sample = launch_and_measure(line).unwrap();
+        assert!(sample.wall >= sample.first && sample.cpu > Duration::ZERO);
+        assert_eq!(sample.lines, 1);
+        assert!(sample.peak_kib > 500, "{}", sample.peak_kib);
     }
 
     #[test]

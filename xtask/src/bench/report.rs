@@ -116,6 +116,8 @@ mod tests {
             wall: Duration::from_millis(ms),
             cpu: Duration::from_millis(1),
             peak_kib: 2048,
+            first: Duration::from_millis(1),
+            lines: 1,
         };
         report.add("start", rows_of("ostler", &[sample(2), sample(4)]).unwrap()).unwrap();
         report

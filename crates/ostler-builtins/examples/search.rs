@@ -1,0 +1,51 @@
+//! `search grep|glob PATTERN ROOT`: runs a search tool once and prints the files that it found,
+//! so that a whole process can be compared with another search program.
+//! It shows what the tool shows and decides nothing.
+
+use std::{error::Error, ffi::OsString, io::Write as _};
+
+use ostler_builtins::{Gate, Hands, Limits, register};
+use ostler_sandbox::Supervisor;
+use ostler_stdx::{AbsPath, Cancel};
+use ostler_tool::{Progress, Registry, SessionState, ToolCx};
+use serde_json::{Map, Value, json};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let [verb, pattern, root] = words.as_slice() else {
+        return Err("usage: search grep|glob PATTERN ROOT".into());
+    };
+    let (tool, pattern) = (verb.to_string_lossy(), pattern.to_string_lossy());
+    let root = AbsPath::new(std::path::Path::new(root).canonicalize()?)?;
+    let mut registry = Registry::default();
+    register(&mut registry, hands())?;
+    let tool = registry.get(&tool).cloned().ok_or("there is `grep` and `glob`")?;
+    let cx = ToolCx {
+        cwd: root,
+        session_id: "s".to_owned(),
+        call_id: "c".to_owned(),
+        cancel: Cancel::new(),
+        progress: Progress::none(),
+        state: SessionState::default(),
+    };
+    let args = Map::from_iter([("pattern".to_owned(), json!(pattern))]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let output = runtime.block_on(tool.run(args, cx)).map_err(|error| error.to_string())?;
+    let found = output.structured["filenames"].as_array().into_iter().flatten();
+    let lines: String = found.filter_map(Value::as_str).map(|name| format!("{name}\n")).collect();
+    std::io::stdout().write_all(lines.as_bytes())?;
+    Ok(())
+}
+
+/// No command is run, so what only commands need is empty.
+fn hands() -> Hands {
+    Hands {
+        supervisor: Supervisor::new("/proc/self/exe"),
+        env: std::collections::BTreeMap::default(),
+        shell: "bash".into(),
+        home: None,
+        gate: Gate::open(),
+        private: Vec::new(),
+        limits: Limits::default(),
+    }
+}
