@@ -15,7 +15,7 @@ use nix::{
     errno::Errno,
     spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn},
     sys::signal::{SigSet, Signal},
-    unistd::{Pid, chdir},
+    unistd::{AccessFlags, Pid, access, chdir},
 };
 
 use crate::wire::{Event, Request};
@@ -45,6 +45,10 @@ fn start(request: &Request, pipes: &Pipes) -> nix::Result<Pid> {
     argv.extend(request.args.iter().cloned());
     let mut failure = Errno::ENOENT;
     for path in candidates(request) {
+        // A process that only finds out that there is no such file costs a quarter of a ms.
+        if is_absent(&path) {
+            continue;
+        }
         match posix_spawn(path.as_c_str(), &actions, &attributes, &argv, &request.env) {
             Err(Errno::ENOEXEC) => {
                 // A script without an interpreter line is the shell's, as in execvp.
@@ -59,6 +63,11 @@ fn start(request: &Request, pipes: &Pipes) -> nix::Result<Pid> {
         }
     }
     Err(failure)
+}
+
+/// Whether nothing lies there. Of anything else the start itself tells.
+fn is_absent(path: &CStr) -> bool {
+    matches!(access(path, AccessFlags::F_OK), Err(Errno::ENOENT | Errno::ENOTDIR))
 }
 
 fn file_actions(pipes: &Pipes) -> nix::Result<PosixSpawnFileActions> {
@@ -134,6 +143,13 @@ mod tests {
     fn a_name_is_looked_up_in_absolute_folders_only() {
         let found = paths(c"git", &[c"A=b", c"PATH=/a:.::bin:/b/"]);
         assert_eq!(found, [c"/a/git".to_owned(), c"/b/git".to_owned()]);
+    }
+
+    #[test]
+    fn only_what_is_not_there_is_passed_over() {
+        assert!(is_absent(c"/no/such/program"));
+        assert!(is_absent(c"/dev/null/program"));
+        assert!(!is_absent(c"/dev/null"));
     }
 
     #[test]
