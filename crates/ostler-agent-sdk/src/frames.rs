@@ -4,8 +4,11 @@
 //! The uuid of a frame is the uuid of its transcript entry where there is one. Nothing
 //! here reads or writes anything: a door writes the lines that it gets.
 
+mod failure;
 mod result;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -13,15 +16,13 @@ use std::{
 };
 
 use ostler_host::{
-    COMPATIBILITY_VERSION, Effort, Failure, LiveSession, ModelInfo, SessionEvent,
+    COMPATIBILITY_VERSION, Effort, LiveSession, ModelInfo, SessionEvent,
     core::{
         DeniedBy,
         event::{AskedEvent, Denial, ToolDone},
     },
 };
-use ostler_protocol::{
-    Block, ErrorKind, Mode, RequestId, ToolCallId, Usage, conversation::ToolResultContent,
-};
+use ostler_protocol::{Block, Mode, RequestId, ToolCallId, Usage, conversation::ToolResultContent};
 use ostler_stdx::IdGen;
 use serde_json::{Value, json};
 
@@ -164,10 +165,11 @@ impl Projector {
                 self.user_message(&message_id.0, content, *synthetic, out);
             }
             SessionEvent::ModelStarted { vendor_id, model, usage, .. } => {
-                self.ttft_ms = self.waiting_since.map(elapsed_ms);
+                let ttft = self.waiting_since.map(elapsed_ms);
+                self.ttft_ms = self.ttft_ms.or(ttft);
                 self.stream.start();
                 let started = stream::message_start(vendor_id, model, *usage);
-                self.stream_event(started, out);
+                self.stream_event(started, ttft, out);
             }
             SessionEvent::BlockStarted { index, kind, .. } => {
                 let events = self.stream.block_started(*index, kind);
@@ -216,10 +218,14 @@ impl Projector {
             }
             SessionEvent::Denied { tool_call_id, tool_name, by, reason_kind, message } => {
                 if *by != DeniedBy::Invalid {
-                    out.push(self.system(json!({
-                        "subtype": "permission_denied", "tool_name": tool_name, "tool_use_id": tool_call_id.0,
-                        "decision_reason_type": reason_kind, "message": message,
-                    })));
+                    let mut frame = json!({
+                        "subtype": "permission_denied", "tool_name": tool_name,
+                        "tool_use_id": tool_call_id.0, "message": message,
+                    });
+                    if let Some(kind) = reason_kind {
+                        frame["decision_reason_type"] = json!(kind);
+                    }
+                    out.push(self.system(frame));
                 }
             }
             SessionEvent::ToolStarted { tool_call_id, tool_name, .. } => {
@@ -353,17 +359,6 @@ impl Projector {
         self.stream_events(events, out);
     }
 
-    fn retry(&mut self, attempt: u32, max: u32, delay_ms: u64, failure: &Failure) -> String {
-        let error = match failure.kind {
-            ErrorKind::Overloaded => "overloaded",
-            _ => error_name(failure),
-        };
-        self.system(json!({
-            "subtype": "api_retry", "attempt": attempt.saturating_sub(1), "max_retries": max.saturating_sub(1),
-            "retry_delay_ms": delay_ms, "error_status": failure.status, "error": error,
-        }))
-    }
-
     fn asked(&mut self, asked: &AskedEvent, out: &mut Vec<String>) {
         self.open.insert(asked.request_id.clone(), asked.tool_call_id.clone());
         if self.open.len() == 1 {
@@ -413,29 +408,6 @@ impl Projector {
         out.push(fit::line(frame));
     }
 
-    /// The synthetic answer that says why there is none (agent-sdk.md 2.13-I).
-    fn run_failed(&mut self, failure: &Failure, uuid: &str, out: &mut Vec<String>) {
-        self.count_waiting();
-        let uuid = if uuid.is_empty() { self.ids.uuid() } else { uuid.to_owned() };
-        let block = Block::text(failure_text(failure));
-        let message = assistant_message(
-            &self.ids.uuid(),
-            "<synthetic>",
-            &block,
-            Some("stop_sequence"),
-            Usage::default(),
-        );
-        let frame = json!({
-            "type": "assistant",
-            "message": message,
-            "parent_tool_use_id": null,
-            "session_id": self.options.session_id,
-            "uuid": uuid,
-            "error": error_name(failure),
-        });
-        out.push(fit::line(frame));
-    }
-
     /// Adds the time since the model was asked to that of the run.
     fn count_waiting(&mut self) {
         if let Some(since) = self.waiting_since.take() {
@@ -462,15 +434,14 @@ impl Projector {
 
     fn stream_events(&mut self, events: Vec<Value>, out: &mut Vec<String>) {
         for event in events {
-            self.stream_event(event, out);
+            self.stream_event(event, None, out);
         }
     }
 
-    fn stream_event(&mut self, event: Value, out: &mut Vec<String>) {
+    fn stream_event(&mut self, event: Value, ttft_ms: Option<u64>, out: &mut Vec<String>) {
         if !self.options.partial_messages {
             return;
         }
-        let starts = event["type"] == "message_start";
         let mut frame = json!({
             "type": "stream_event",
             "event": event,
@@ -478,8 +449,8 @@ impl Projector {
             "parent_tool_use_id": null,
             "uuid": self.ids.uuid(),
         });
-        if let Some(ttft) = self.ttft_ms.filter(|_| starts) {
-            frame["ttft_ms"] = json!(ttft);
+        if let Some(ttft_ms) = ttft_ms {
+            frame["ttft_ms"] = json!(ttft_ms);
         }
         out.push(fit::line(frame));
     }
@@ -506,29 +477,6 @@ fn assistant_message(
         "stop_sequence": null,
         "usage": result::usage(usage),
     })
-}
-
-/// The line that the log holds about a failure.
-fn failure_text(failure: &Failure) -> String {
-    match failure.status {
-        Some(status) => format!("API Error: {status} {}", failure.message),
-        None => format!("API Error: {}", failure.message),
-    }
-}
-
-/// The SDK's name of a failure (agent-sdk.md 2.13-I, design.md 8 (f)).
-fn error_name(failure: &Failure) -> &'static str {
-    match failure.kind {
-        ErrorKind::Auth | ErrorKind::NotConfigured => "authentication_failed",
-        ErrorKind::Billing => "billing_error",
-        ErrorKind::RateLimit => "rate_limit",
-        ErrorKind::Server | ErrorKind::Overloaded | ErrorKind::Network | ErrorKind::Stalled => {
-            "server_error"
-        }
-        ErrorKind::TooLarge => "invalid_request",
-        ErrorKind::ModelNotFound => "model_not_found",
-        _ => "unknown",
-    }
 }
 
 fn effort_name(effort: Effort) -> &'static str {

@@ -56,12 +56,19 @@ where
 
     fn initialized(&self, open: &Open) -> Value {
         let (provider, model) = open.session.model();
+        let known = json!({
+            "value": "default",
+            "displayName": model,
+            "description": format!("{model} of {provider}"),
+            "resolvedModel": model,
+        });
+        let models: Vec<_> = open.session.is_configured().then_some(known).into_iter().collect();
         json!({
             "commands": [],
             "agents": [],
             "output_style": "default",
             "available_output_styles": ["default"],
-            "models": [{"value": "default", "displayName": model, "description": format!("{model} of {provider}"), "resolvedModel": model}],
+            "models": models,
             "account": {"apiKeySource": self.api_key_source()},
             "claude_code_version": COMPATIBILITY_VERSION,
         })

@@ -4,7 +4,7 @@ use ostler_host::{Failure, ModelInfo, RunEnd, RunReason};
 use ostler_protocol::{ErrorKind, Usage};
 use serde_json::{Map, Value, json};
 
-use super::{Projector, failure_text};
+use super::{Projector, failure::failure_text};
 use crate::fit;
 
 /// Tokens of one model over all turns.

@@ -49,7 +49,7 @@ async fn a_call_runs_once_the_host_allows_it() {
     assert_eq!(file(&pipes), "echo Helo\n");
     pipes.answer(&request, json!({"behavior": "allow"})).await;
     let rest = pipes.until("result").await;
-    assert_eq!(rest[0]["tool_use_result"]["filePath"].as_str().is_some(), true, "{}", rest[0]);
+    assert!(rest[0]["tool_use_result"]["filePath"].is_string(), "{}", rest[0]);
     assert_eq!(rest[0]["message"]["content"][0]["is_error"], false);
     assert_eq!(file(&pipes), "echo Hello\n");
     assert_eq!(rest.last().unwrap()["num_turns"], 3);
@@ -199,4 +199,16 @@ async fn states_follow_an_open_question() {
     frames.extend(pipes.end().await.frames);
     let states: Vec<_> = frames.iter().filter_map(|frame| frame["state"].as_str()).collect();
     assert_eq!(states, ["running", "requires_action", "running", "idle"]);
+}
+
+#[tokio::test]
+async fn a_host_that_asks_again_hears_what_is_open() {
+    let mut pipes = Pipes::start(ASKED, edit());
+    pipes.prompt("correct it").await;
+    let (_, request) = asked(&mut pipes).await;
+    let answer = pipes.asked(json!({"subtype": "initialize"})).await;
+    assert_eq!(answer["pending_permission_requests"], json!([request]));
+    pipes.answer(&request, json!({"behavior": "allow"})).await;
+    pipes.until("result").await;
+    assert_eq!(file(&pipes), "echo Hello\n");
 }

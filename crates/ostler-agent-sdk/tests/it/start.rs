@@ -177,3 +177,32 @@ async fn prompts_come_from_the_flag_or_from_initialize() {
     let got = frozen(&pipes.end().await);
     assert!(got.len() > 1 && got.last().unwrap().0 == "and one more thing", "{got:?}");
 }
+
+#[tokio::test]
+async fn a_title_is_given_to_a_new_session_alone() {
+    let mut args = vec![];
+    let mut home = TempHome::new().unwrap();
+    for title in ["first", "second"] {
+        let words: Vec<_> = args.iter().map(String::as_str).collect();
+        let mut pipes = Pipes::start_in(home, &words, &[], hello());
+        pipes.asked(json!({"subtype": "initialize", "title": title})).await;
+        pipes.prompt("hi").await;
+        let end = pipes.end().await;
+        let records = end.transcript();
+        let titles = records.iter().filter_map(|record| record["customTitle"].as_str());
+        assert!(titles.into_iter().all(|title| title == "first"));
+        assert!(records.iter().any(|record| record["customTitle"] == "first"));
+        args = vec!["--continue".to_owned()];
+        home = end.home;
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_had_is_refused() {
+    let mut pipes = Pipes::start(&["--model=acme/none"], json!([]));
+    pipes.prompt("hi").await;
+    let end = pipes.wait().await;
+    let result = only(&end.frames, "result");
+    assert_eq!((end.status, &result["is_error"]), (1, &json!(true)));
+    assert_eq!(end.stderr.lines().count(), 1, "{}", end.stderr);
+}

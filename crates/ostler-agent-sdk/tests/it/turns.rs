@@ -250,3 +250,14 @@ async fn content_without_a_query_waits_for_the_next_prompt() {
         &json!([{"type": "text", "text": "remember this"}, {"type": "text", "text": "go"}])
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_host_hears_of_a_turn_that_takes_long() {
+    let mut pipes = Pipes::start(&[], json!([{"steps": [{"text": "I begin"}, {"stall": true}]}]));
+    pipes.prompt("go").await;
+    pipes.until("keep_alive").await;
+    pipes.until("keep_alive").await;
+    pipes.asked(json!({"subtype": "interrupt"})).await;
+    let end = pipes.end().await;
+    assert_eq!(end.frames.last().unwrap()["type"], "result", "nothing follows the result");
+}
