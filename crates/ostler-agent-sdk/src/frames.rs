@@ -111,6 +111,8 @@ pub struct Projector {
     api_ms: u64,
     ttft_ms: Option<u64>,
     totals: BTreeMap<String, ModelTotals>,
+    /// Whether a turn goes on.
+    in_run: bool,
     results: u64,
     last_result_failed: bool,
 }
@@ -132,6 +134,7 @@ impl Projector {
             api_ms: 0,
             ttft_ms: None,
             totals: BTreeMap::new(),
+            in_run: false,
             results: 0,
             last_result_failed: false,
         }
@@ -252,9 +255,15 @@ impl Projector {
             }
             SessionEvent::ModelChanged { model, .. } => self.options.model.clone_from(model),
             SessionEvent::Titled(_) | SessionEvent::Notice { .. } => {}
-            SessionEvent::RunFailed { failure, uuid } => self.run_failed(failure, uuid, out),
+            SessionEvent::RunFailed { failure, uuid } => {
+                self.run_begun(out);
+                self.run_failed(failure, uuid, out);
+            }
             SessionEvent::RunEnded(end) => {
-                let line = self.result(end);
+                let ms = if self.in_run { end.ms } else { 0 };
+                self.run_begun(out);
+                self.in_run = false;
+                let line = self.result(end, ms);
                 out.push(line);
                 if self.queued.is_empty() {
                     self.state("idle", out);
@@ -263,7 +272,16 @@ impl Projector {
         }
     }
 
+    /// A turn whose first entry cannot be written ends without having begun; hosts want
+    /// `system/init` all the same.
+    fn run_begun(&mut self, out: &mut Vec<String>) {
+        if !self.in_run {
+            self.run_started(out);
+        }
+    }
+
     fn run_started(&mut self, out: &mut Vec<String>) {
+        self.in_run = true;
         self.api_ms = 0;
         self.ttft_ms = None;
         self.denied.clear();

@@ -5,7 +5,7 @@ use ostler_host::Failure;
 use ostler_protocol::{Block, ErrorKind, Usage};
 use serde_json::json;
 
-use super::{Projector, assistant_message};
+use super::{Projector, assistant_message, result::is_ours};
 use crate::fit;
 
 impl Projector {
@@ -50,9 +50,10 @@ impl Projector {
     }
 }
 
-/// The line that the log holds about a failure.
+/// The line that the log holds about a failure; the log cannot hold one of its own.
 pub(super) fn failure_text(failure: &Failure) -> String {
     match failure.status {
+        None if is_ours(failure) => failure.message.clone(),
         Some(status) => format!("API Error: {status} {}", failure.message),
         None => format!("API Error: {}", failure.message),
     }

@@ -102,7 +102,7 @@ fn verdict(end: &RunEnd) -> Verdict {
                 _ => "api_error",
             },
             stop_reason: json!("stop_sequence"),
-            text: Text::Result(failure_text(failure)),
+            text: Text::Result(with_hint(failure)),
             status: failure.status,
         },
         (RunReason::Failed, None) => {
@@ -119,13 +119,22 @@ fn verdict(end: &RunEnd) -> Verdict {
     }
 }
 
+/// What a host shows; who has no model set up hears how to.
+fn with_hint(failure: &Failure) -> String {
+    let text = failure_text(failure);
+    match &failure.hint {
+        Some(hint) if failure.kind == ErrorKind::NotConfigured => format!("{text}; {hint}"),
+        _ => text,
+    }
+}
+
 /// Whether the vendor has no part in the failure.
-fn is_ours(failure: &Failure) -> bool {
+pub(super) fn is_ours(failure: &Failure) -> bool {
     matches!(failure.kind, ErrorKind::Storage | ErrorKind::Internal | ErrorKind::Loop)
 }
 
 impl Projector {
-    pub(super) fn result(&mut self, end: &RunEnd) -> String {
+    pub(super) fn result(&mut self, end: &RunEnd, ms: u64) -> String {
         self.count_waiting();
         let verdict = verdict(end);
         self.last_result_failed = verdict.is_error;
@@ -134,7 +143,7 @@ impl Projector {
         put("type", json!("result"));
         put("subtype", json!(verdict.subtype));
         put("is_error", json!(verdict.is_error));
-        put("duration_ms", json!(end.ms));
+        put("duration_ms", json!(ms));
         put("duration_api_ms", json!(self.api_ms));
         put("num_turns", json!(end.user_messages));
         match verdict.text {

@@ -70,15 +70,16 @@ fn a_retry_counts_retries_and_keeps_the_word_overloaded() {
 fn a_failure_of_ours_is_an_error_of_the_run_and_one_of_the_vendor_is_not() {
     let mut projector = projector();
     let ours = failure(ErrorKind::Storage, None);
-    let result = frames(&mut projector, &ended(RunReason::Failed, Some(ours))).remove(0);
+    let result = frames(&mut projector, &ended(RunReason::Failed, Some(ours))).remove(1);
     assert_eq!(result["subtype"], "error_during_execution");
     assert_eq!(result["errors"], json!(["it broke"]));
+    assert_eq!(result["duration_ms"], 0, "the turn never began");
     let theirs = failure(ErrorKind::TooLarge, Some(413));
-    let result = frames(&mut projector, &ended(RunReason::Failed, Some(theirs))).remove(0);
+    let result = frames(&mut projector, &ended(RunReason::Failed, Some(theirs))).remove(1);
     assert_eq!((&result["subtype"], &result["is_error"]), (&json!("success"), &json!(true)));
     assert_eq!(result["terminal_reason"], "prompt_too_long");
     assert!(projector.last_result_failed());
-    let result = frames(&mut projector, &ended(RunReason::End, None)).remove(0);
+    let result = frames(&mut projector, &ended(RunReason::End, None)).remove(1);
     assert_eq!(result["origin"], json!({"kind": "human"}));
     assert_eq!(result["result_index"], 2);
     assert!(!projector.last_result_failed());
@@ -88,6 +89,9 @@ fn a_failure_of_ours_is_an_error_of_the_run_and_one_of_the_vendor_is_not() {
 fn the_state_is_idle_only_when_nothing_waits() {
     let mut projector = projector();
     projector.options_mut().session_state = true;
+    let started =
+        SessionEvent::RunStarted { run_id: RunId("r".to_owned()), queued_ids: Vec::new() };
+    frames(&mut projector, &started);
     let queued = SessionEvent::Queued { id: "q".to_owned(), content: String::new() };
     frames(&mut projector, &queued);
     assert_eq!(frames(&mut projector, &ended(RunReason::End, None)).len(), 1);

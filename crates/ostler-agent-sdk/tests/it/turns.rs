@@ -261,3 +261,28 @@ async fn the_host_hears_of_a_turn_that_takes_long() {
     let end = pipes.end().await;
     assert_eq!(end.frames.last().unwrap()["type"], "result", "nothing follows the result");
 }
+
+#[tokio::test]
+async fn a_disk_that_refuses_ends_the_turn_and_the_process() {
+    let home = TempHome::new().unwrap();
+    let blocked = home.home().join("blocked");
+    std::fs::write(&blocked, "a file where a folder should be").unwrap();
+    let env = [STATES, ("CLAUDE_CONFIG_DIR", blocked.to_str().unwrap())];
+    let mut pipes = Pipes::start_in(home, &["--model=scripted:demo"], &env, hello());
+    pipes.prompt("one").await;
+    pipes.prompt("two").await;
+    let end = pipes.end().await;
+    assert_eq!(end.status, 1);
+    let result = end.frames.iter().find(|frame| frame["type"] == "result").unwrap();
+    assert_eq!(result["subtype"], "error_during_execution");
+    assert_eq!(
+        kinds(&end.frames)[..5],
+        [
+            "system/session_state_changed",
+            "system/init",
+            "assistant text",
+            "result",
+            "system/session_state_changed"
+        ]
+    );
+}
