@@ -123,8 +123,7 @@ impl Host {
 
     /// Today's date where the person is.
     pub(crate) fn today(&self) -> String {
-        let now = jiff::Timestamp::from_millisecond(self.now_ms()).unwrap_or_default();
-        now.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string()
+        crate::local_date::local_date(self.now_ms(), self.env().var("TZ"))
     }
 
     /// The branch of a folder's repository.

@@ -124,7 +124,7 @@ impl SessionHub {
         let gap = after.is_some_and(|after| after > newest || after + 1 < oldest);
         if let Some(after) = after.filter(|_| !gap) {
             for event in state.ring.iter().filter(|event| event.seq > after) {
-                outlet.push(event.clone(), event.json.len());
+                outlet.replay(event.clone(), event.json.len());
             }
         }
         state.subscribers.push(Subscriber { client: client.to_owned(), outlet });
@@ -140,10 +140,10 @@ impl SessionHub {
             let oldest = state.ring.front().map_or(state.seq + 1, |event| event.seq);
             if after + 1 < oldest {
                 let kind = EventKind::StreamGap { from: after + 1, to: oldest - 1 };
-                outlet.push(self.publish(oldest - 1, None, kind), 100);
+                outlet.replay(self.publish(oldest - 1, None, kind), 100);
             }
             for event in state.ring.iter().filter(|event| event.seq > after) {
-                outlet.push(event.clone(), event.json.len());
+                outlet.replay(event.clone(), event.json.len());
             }
         }
         state.subscribers.push(Subscriber { client: client.to_owned(), outlet });

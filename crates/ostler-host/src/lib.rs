@@ -10,6 +10,7 @@ mod git;
 mod host;
 mod hub;
 mod live;
+mod local_date;
 mod methods;
 mod models;
 pub mod outlet;

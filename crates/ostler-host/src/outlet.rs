@@ -34,6 +34,8 @@ pub enum Slow {
 struct State<T> {
     items: VecDeque<(T, usize)>,
     bytes: usize,
+    /// Items and bytes of a replay, by which the bounds are wider until the queue is empty.
+    replayed: (usize, usize),
     closed: bool,
 }
 
@@ -59,7 +61,7 @@ impl<T> Outlet<T> {
     /// An empty queue.
     #[must_use]
     pub fn new(slow: Slow) -> Self {
-        let state = State { items: VecDeque::new(), bytes: 0, closed: false };
+        let state = State { items: VecDeque::new(), bytes: 0, replayed: (0, 0), closed: false };
         Self(Arc::new(Inner {
             state: Mutex::new(state),
             filled: Notify::new(),
@@ -78,8 +80,12 @@ impl<T> Outlet<T> {
         if state.closed {
             return false;
         }
-        let full = state.items.len() >= HARD
-            || state.bytes + bytes > HARD_BYTES && !state.items.is_empty();
+        if state.items.is_empty() {
+            state.replayed = (0, 0);
+        }
+        let (more_items, more_bytes) = state.replayed;
+        let full = state.items.len() >= HARD + more_items
+            || state.bytes + bytes > HARD_BYTES + more_bytes && !state.items.is_empty();
         if full && self.0.slow == Slow::Drop {
             state.closed = true;
             state.items.clear();
@@ -90,6 +96,24 @@ impl<T> Outlet<T> {
         drop(state);
         self.0.filled.notify_one();
         true
+    }
+
+    /// Queues an item that the front end asked for, in addition to the bounds: what a
+    /// session keeps for those who come back is larger than what a slow reader may have open.
+    pub(crate) fn replay(&self, item: T, bytes: usize) {
+        let mut state = self.state();
+        if state.closed {
+            return;
+        }
+        if state.items.is_empty() {
+            state.replayed = (0, 0);
+        }
+        state.replayed.0 += 1;
+        state.replayed.1 += bytes;
+        state.bytes += bytes;
+        state.items.push_back((item, bytes));
+        drop(state);
+        self.0.filled.notify_one();
     }
 
     /// Whether the producer should wait before the next delta.
@@ -197,5 +221,24 @@ mod tests {
         assert!(outlet.is_closed());
         assert_eq!(outlet.next().await, None);
         assert!(!outlet.push(1, 1));
+    }
+
+    #[tokio::test]
+    async fn a_replay_is_in_addition_to_the_bounds() {
+        let outlet = Outlet::new(Slow::Drop);
+        for n in 0..=HARD {
+            outlet.replay(n, HARD_BYTES / 100);
+        }
+        for n in 0..HARD {
+            assert!(outlet.push(n, 10));
+        }
+        assert!(!outlet.is_closed());
+        for n in (0..=HARD).chain(0..HARD) {
+            assert_eq!(outlet.next().await, Some(n));
+        }
+        for n in 0..=HARD {
+            outlet.push(n, 10);
+        }
+        assert!(outlet.is_closed(), "once it is read, the usual bounds hold again");
     }
 }

@@ -173,22 +173,21 @@ impl Message {
 /// Tokens of one provider response, in the Anthropic shape: `input_tokens` are those
 /// neither read from nor written to the cache. What a vendor does not say is absent, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
-#[serde(default)]
 pub struct Usage {
     /// Input tokens that were neither read from nor written to a cache.
     pub input_tokens: u64,
     /// Output tokens, reasoning included.
     pub output_tokens: u64,
     /// Input tokens written to the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cache_creation_input_tokens: Option<u64>,
     /// Input tokens read from the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cache_read_input_tokens: Option<u64>,
     /// Part of `output_tokens` that was reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reasoning_tokens: Option<u64>,
 }

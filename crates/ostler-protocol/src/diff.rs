@@ -70,7 +70,6 @@ pub struct FileDiff {
     /// Lines removed.
     pub removed: u32,
     /// Whether the content is not text; then there are no hunks.
-    #[serde(default)]
     pub binary: bool,
     /// The changed places.
     pub hunks: Vec<DiffHunk>,

@@ -237,7 +237,6 @@ pub struct PermissionAsked {
     /// The paths and hosts that it touches, links resolved.
     pub targets: Vec<AskTarget>,
     /// Dangerous parts of a command.
-    #[serde(default)]
     pub spans: Vec<AskSpan>,
     /// What an edit would change.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -161,6 +161,7 @@ macro_rules! wire {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
         #[serde(rename_all = "camelCase")]
+        #[ts(optional_fields = nullable)]
         pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
     )*};
 }
@@ -342,7 +343,6 @@ wire! {
         /// Its transcript, oldest first.
         messages: Vec<TranscriptMessage>,
         /// Whether older messages were left out.
-        #[serde(default)]
         older: bool,
         /// The place in the event stream that this belongs to.
         seq: u64,
@@ -430,6 +430,7 @@ wire! {
         models: Vec<String>,
         /// Whether its answers are scripted, not a model's.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[ts(as = "Option<bool>")]
         scripted: bool,
     }
     /// Params of `projects.list`.

@@ -24,7 +24,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
     task::JoinSet,
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 
 use crate::{
@@ -39,8 +39,11 @@ const BATCH_BYTES: usize = 256 << 10;
 /// How long calls that are no runs may take to end once the input has ended.
 const CALLS_GRACE: Duration = Duration::from_secs(1);
 
-/// How long the end of runs may take; both together stay below the 5 s of R-10.
+/// How long the end of runs may take after that.
 const RUNS_GRACE: Duration = Duration::from_millis(3500);
+
+/// When what is left to write is given up, if nobody reads it (R-10 says 5 s).
+const WRITE_GRACE: Duration = Duration::from_millis(4800);
 
 /// Serves until the input ends or the output breaks; then ends the host's runs and gives out
 /// what is left, within 5 s.
@@ -74,8 +77,10 @@ pub async fn serve_stdio_until(
             runs: JoinSet::new(),
         };
         door.read(LineReader::new(input), &stop).await;
+        let deadline = Instant::now() + WRITE_GRACE;
         door.finish().await;
         events.close();
+        deadline
     };
     let writing = async {
         if let Err(error) = write(&events, output).await {
@@ -84,7 +89,17 @@ pub async fn serve_stdio_until(
             stop.cancel();
         }
     };
-    tokio::join!(reading, writing);
+    tokio::pin!(reading, writing);
+    tokio::select! {
+        deadline = &mut reading => {
+            if timeout_at(deadline, writing).await.is_err() {
+                tracing::warn!("nobody reads the output");
+            }
+        }
+        () = &mut writing => {
+            reading.await;
+        }
+    }
     drop(attached);
 }
 

@@ -331,11 +331,11 @@ sessionId: SessionId,
 /**
  * Replays the events after this `seq`.
  */
-after: number | null, 
+after?: number | null, 
 /**
  * The epoch that `after` belongs to.
  */
-epoch: string | null, };
+epoch?: string | null, };
 
 /**
  * Result of `events.subscribe`.
@@ -449,15 +449,15 @@ decision: PermissionDecision,
 /**
  * The rule to store instead of the suggested one.
  */
-editedRule: string | null, 
+editedRule?: string | null, 
 /**
  * Why not; the model reads it. At most 2000 characters.
  */
-reason: string | null, 
+reason?: string | null, 
 /**
  * The hash of what was shown.
  */
-hash: string | null, };
+hash?: string | null, };
 
 /**
  * Params of `permission.pending`.
@@ -466,7 +466,7 @@ export type PermissionPendingParams = {
 /**
  * Only this session.
  */
-sessionId: SessionId | null, };
+sessionId?: SessionId | null, };
 
 /**
  * Params of `permission.reject`.
@@ -479,7 +479,7 @@ requestId: RequestId,
 /**
  * Why not; the model reads it.
  */
-reason: string | null, };
+reason?: string | null, };
 
 /**
  * One project folder.
@@ -526,7 +526,7 @@ mediaType: string,
 /**
  * What it shows.
  */
-altText: string | null, };
+altText?: string | null, };
 
 /**
  * One provider.
@@ -563,7 +563,7 @@ models: Array<string>,
 /**
  * Whether its answers are scripted, not a model's.
  */
-scripted?: boolean, };
+scripted?: boolean | null, };
 
 /**
  * Params of `providers.list`.
@@ -639,11 +639,11 @@ export type SessionListParams = {
 /**
  * Only this project folder.
  */
-projectPath: string | null, 
+projectPath?: string | null, 
 /**
  * Only this status; deleted ones are hidden unless asked for.
  */
-status: SessionStatus | null, };
+status?: SessionStatus | null, };
 
 /**
  * Params of `session.open`.
@@ -656,7 +656,7 @@ sessionId: SessionId,
 /**
  * At most so many turns, counted from the end; 30 if absent.
  */
-turns: number | null, };
+turns?: number | null, };
 
 /**
  * Result of `session.open`.
@@ -769,23 +769,23 @@ message: string,
 /**
  * Pictures that belong to it.
  */
-images: Array<PromptImage> | null, 
+images?: Array<PromptImage> | null, 
 /**
  * The provider from now on.
  */
-provider: string | null, 
+provider?: string | null, 
 /**
  * The model from now on.
  */
-model: string | null, 
+model?: string | null, 
 /**
  * The mode from now on.
  */
-agentMode: Mode | null, 
+agentMode?: Mode | null, 
 /**
  * The same id within 24 h gives the first result again.
  */
-clientId: string | null, };
+clientId?: string | null, };
 
 /**
  * Result of `session.send` (R-55): the end of the run, or a place in the queue.
@@ -803,19 +803,19 @@ sessionId: SessionId,
 /**
  * The mode, either vocabulary; holds from the next tool call.
  */
-agentMode: Mode | null, 
+agentMode?: Mode | null, 
 /**
  * The provider, chosen together with the model; holds from the next request.
  */
-provider: string | null, 
+provider?: string | null, 
 /**
  * The model.
  */
-model: string | null, 
+model?: string | null, 
 /**
  * Must be true to switch to `bypassPermissions` (R-79).
  */
-confirm: boolean | null, };
+confirm?: boolean | null, };
 
 /**
  * Params of `session.start`.
@@ -824,27 +824,27 @@ export type SessionStartParams = {
 /**
  * The project folder, absolute; absent means the host's own working folder.
  */
-projectPath: string | null, 
+projectPath?: string | null, 
 /**
  * Takes a `projectPath` that does not exist by falling back to the host's folder.
  */
-allowMissing: boolean | null, 
+allowMissing?: boolean | null, 
 /**
  * The provider, chosen together with the model.
  */
-provider: string | null, 
+provider?: string | null, 
 /**
  * The model: an id of the provider, an alias, or `provider/id`.
  */
-model: string | null, 
+model?: string | null, 
 /**
  * The mode, either vocabulary.
  */
-agentMode: Mode | null, 
+agentMode?: Mode | null, 
 /**
  * The same id within 24 h gives the first result again.
  */
-clientId: string | null, };
+clientId?: string | null, };
 
 /**
  * Result of `session.start`: what is in force.
@@ -878,7 +878,7 @@ sessionId: SessionId,
 /**
  * Drops waiting messages too.
  */
-clearQueue: boolean | null, };
+clearQueue?: boolean | null, };
 
 /**
  * One tool.
