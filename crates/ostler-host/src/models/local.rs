@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// A local server answers at once or is not there.
 const CONNECT: Duration = Duration::from_millis(100);
-const READ: Duration = Duration::from_millis(500);
+const READ: Duration = Duration::from_secs(2);
 
 /// Most bytes of a list of models.
 const LIST_CAP: u64 = 1 << 20;
@@ -26,11 +26,10 @@ pub(super) fn first_model(base_url: &str) -> Option<String> {
     stream.set_read_timeout(Some(READ)).ok()?;
     stream.set_write_timeout(Some(READ)).ok()?;
     // HTTP/1.0: the answer ends with the connection, and is never in chunks.
-    write!(
-        stream,
+    let request = format!(
         "GET {path}/models HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\n\r\n"
-    )
-    .ok()?;
+    );
+    stream.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();
     stream.take(LIST_CAP).read_to_end(&mut answer).ok()?;
     let text = String::from_utf8_lossy(&answer);
@@ -56,9 +55,14 @@ mod tests {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = [0; 512];
-            let n = stream.read(&mut asked).unwrap();
-            assert!(asked[..n].starts_with(b"GET /v1/models "));
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                let mut piece = [0; 512];
+                let count = stream.read(&mut piece).unwrap();
+                assert_ne!(count, 0);
+                asked.extend_from_slice(&piece[..count]);
+            }
+            assert!(asked.starts_with(b"GET /v1/models "));
             stream.write_all(answer.as_bytes()).unwrap();
         });
         let found = first_model(&url);
