@@ -47,7 +47,6 @@ async fn no_path_leads_out_of_the_bundle() {
     let web = host.web().await;
     for path in [
         "/../../../../etc/passwd.d",
-        "/%2e%2e/%2e%2e/etc/passwd",
         "/..%2f..%2fetc%2fpasswd",
         "/assets/../../Cargo.toml",
         "/assets/..\\..\\Cargo.toml",
@@ -60,8 +59,10 @@ async fn no_path_leads_out_of_the_bundle() {
         assert_eq!(answer.status, 404, "{path}");
     }
     let page = request(&web, "GET", "/").send().await.body.len();
-    let spa = request(&web, "GET", "/etc/passwd").send().await;
-    assert_eq!((spa.status, spa.body.len()), (200, page), "the page, not the file");
+    for path in ["/etc/passwd", "/%2e%2e/%2e%2e/etc/passwd"] {
+        let answer = request(&web, "GET", path).send().await;
+        assert_eq!((answer.status, answer.body.len()), (200, page), "the page, not the file");
+    }
     web.stop().await;
 }
 

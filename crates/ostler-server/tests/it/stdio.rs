@@ -109,12 +109,15 @@ async fn more_calls_than_allowed_are_refused_and_say_so() {
     let host = TestHost::new();
     let mut lines = host.stdio();
     let model = host.scenario("stall", json!([{"repeat": true, "steps": [{"stall": true}]}]));
+    let session = lines.start(&model).await;
+    // Sent again with the same id, a message waits for the end of the same run.
+    let message = json!({"sessionId": session, "message": "go", "clientId": "once"});
     for _ in 0..256 {
-        let session = lines.start(&model).await;
-        lines.send("session.send", json!({"sessionId": session, "message": "go"})).await;
+        lines.send("session.send", message.clone()).await;
     }
     let refused = lines.call("host.info", json!({})).await;
     assert_eq!(refused["error"]["code"], -32005, "{refused}");
     assert_eq!(refused["error"]["data"]["limit"], 256);
-    lines.end().await;
+    let rest = lines.end().await;
+    assert_eq!(rest.iter().filter(|line| line["result"]["message"] == "Interrupted").count(), 256);
 }
