@@ -496,8 +496,10 @@ impl Turn {
 /// The line that a person reads about a failure.
 fn failure_text(failure: &Failure) -> String {
     match failure.status {
-        Some(status) => format!("API Error: {status} {}", failure.message),
-        None => format!("API Error: {}", failure.message),
+        Some(status) if !failure.message.contains(&status.to_string()) => {
+            format!("API Error: {status} {}", failure.message)
+        }
+        _ => format!("API Error: {}", failure.message),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `ostler serve` and the Agent SDK door: protocols on standard input and output.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, io::IsTerminal as _};
+
+use ostler_stdx::Cancel;
 
 use crate::{
     args::ServeArgs,
@@ -22,17 +24,27 @@ pub(crate) fn stdio(args: &ServeArgs) -> Exit {
             Ok(signals) => signals,
             Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
         };
+        let stop = Cancel::new();
+        let mut told = None;
         let served =
-            ostler_server::serve_stdio(host.clone(), tokio::io::stdin(), tokio::io::stdout());
-        tokio::select! {
-            () = served => Exit::Ok,
-            told = signals.next() => {
-                host.shutdown().await;
-                match told {
-                    Told::Interrupt => Exit::Interrupted,
-                    Told::Terminate => Exit::Terminated,
+            ostler_server::serve_stdio_until(host, tokio::io::stdin(), tokio::io::stdout(), &stop);
+        let mut served = std::pin::pin!(served);
+        loop {
+            tokio::select! {
+                () = &mut served => break,
+                // What is left is written out; the second signal no longer waits for it.
+                signal = signals.next() => {
+                    stop.cancel();
+                    if told.replace(signal).is_some() {
+                        break;
+                    }
                 }
             }
+        }
+        match told {
+            None => Exit::Ok,
+            Some(Told::Interrupt) => Exit::Interrupted,
+            Some(Told::Terminate) => Exit::Terminated,
         }
     });
     // A reader of standard input blocks its thread; it must not hold the process.
@@ -81,9 +93,9 @@ pub(crate) fn agent_sdk(args: &[OsString]) -> Exit {
     code
 }
 
-/// Logs to standard error, if the person asked for it.
+/// Logs to standard error: warnings, or what `OSTLER_LOG` says.
 pub(crate) fn start_log() {
     #[expect(clippy::disallowed_methods, reason = "the filter of the log, before there is a host")]
-    let Ok(filter) = std::env::var("OSTLER_LOG") else { return };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let filter = std::env::var("OSTLER_LOG").unwrap_or_else(|_| "warn".to_owned());
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr).init();
 }

@@ -7,7 +7,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Codes that the page acts on (ipc.md 4 and 11.1); the two below zero hundred are its own. */
 export const CODE = {
-  notFound: -32001,
+  notFound: -32004,
   alreadyResolved: -32002,
   stale: -32011,
   unreachable: -1,

@@ -34,7 +34,7 @@ function wire(host: MiniHost) {
   const client: Client = {
     call: async (method) => {
       asked.push(method);
-      if (state.missing && method !== "host.info") throw new RpcError(-32001, "gone", "not_found");
+      if (state.missing && method !== "host.info") throw new RpcError(-32004, "gone", "not_found");
       return structuredClone(answers[method]?.() ?? null) as never;
     },
     listen: (listener) => {

@@ -424,7 +424,7 @@ impl Driver {
                 }
             }
             SessionEvent::RunEnded(mut end) => {
-                end.ms = u64::try_from(self.clock.now_ms() - self.run_started_ms).unwrap_or(0);
+                end.ms = self.run_ms();
                 self.stop_by = None;
                 // A missing checkpoint only makes the next resume read more.
                 self.log.checkpoint().unwrap_or_default();
@@ -438,6 +438,12 @@ impl Driver {
             event => event,
         };
         self.sink.emit(event);
+    }
+
+    /// How long the run took; nothing if it could not even begin.
+    fn run_ms(&mut self) -> u64 {
+        let started = std::mem::take(&mut self.run_started_ms);
+        if started == 0 { 0 } else { u64::try_from(self.clock.now_ms() - started).unwrap_or(0) }
     }
 
     fn call_model(&mut self, call: u64) -> Result<(), String> {

@@ -20,10 +20,15 @@ pub(crate) struct World {
 impl World {
     /// A world whose model plays a file of `tests/scenarios`.
     pub(crate) fn playing(scenario: &str) -> Self {
+        Self::playing_file(&scenario_file(scenario))
+    }
+
+    /// A world whose model plays this file.
+    pub(crate) fn playing_file(scenario: &Path) -> Self {
         let home = TempHome::with_project(PROJECT).unwrap();
         home.init_git().unwrap();
         let vars = [("cwd".to_owned(), home.project().display().to_string())].into();
-        let scenario = Scenario::load(&scenario_file(scenario), &vars).unwrap();
+        let scenario = Scenario::load(scenario, &vars).unwrap();
         Self { home, model: ModelServer::start(scenario).unwrap() }
     }
 

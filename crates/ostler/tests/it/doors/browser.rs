@@ -92,7 +92,7 @@ impl Drop for Web {
 #[test]
 fn the_page_asks_and_the_change_is_on_disk() {
     let ready = web_folder().join("node_modules/playwright-core").is_dir()
-        && web_folder().join("dist/index.html").is_file()
+        && web_folder().join("dist/.inputs-hash").is_file()
         && Path::new("/usr/bin/chromium").exists();
     if !full_set_up("the page in a browser", ready) {
         return;

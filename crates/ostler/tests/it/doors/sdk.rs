@@ -58,7 +58,7 @@ fn sdk_folder(name: &str) -> PathBuf {
 /// Runs a program of an SDK in this world and takes its lines as the trace.
 fn trace_of_program(world: &World, mut program: Command) -> Vec<String> {
     let ours = world.ostler(&[]);
-    program.current_dir(world.home.project()).env_clear();
+    program.current_dir(world.home.project());
     program.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let ran = program.output().unwrap();
     let said = String::from_utf8(ran.stdout).unwrap();
@@ -73,14 +73,11 @@ fn without_prompt(trace: Vec<String>) -> Vec<String> {
 
 #[test]
 fn the_python_sdk_asks_and_the_change_is_on_disk() {
-    // The target folder of this build holds the private environment.
-    let target = Path::new(env!("CARGO_BIN_EXE_ostler")).ancestors().nth(2).unwrap();
-    let python = target.join("sdk-py/bin/python");
-    if !full_set_up("the Python Agent SDK", python.exists()) {
+    if !full_set_up("the Python Agent SDK", python().exists()) {
         return;
     }
     let world = World::playing("edit.scenario.json");
-    let mut program = Command::new(python);
+    let mut program = Command::new(python());
     program.arg(sdk_folder("sdk-py").join("edit.py")).args([env!("CARGO_BIN_EXE_ostler"), PROMPT]);
     let trace = trace_of_program(&world, program);
     assert_eq!(trace, without_prompt(expected(&world)));
@@ -89,15 +86,68 @@ fn the_python_sdk_asks_and_the_change_is_on_disk() {
 
 #[test]
 fn the_typescript_sdk_asks_and_the_change_is_on_disk() {
-    let folder = sdk_folder("sdk-ts");
-    let ready = folder.join("node_modules/@anthropic-ai/claude-agent-sdk").is_dir();
-    if !full_set_up("the TypeScript Agent SDK", ready) {
+    if !full_set_up("the TypeScript Agent SDK", typescript_is_there()) {
         return;
     }
     let world = World::playing("edit.scenario.json");
     let mut program = Command::new("node");
-    program.arg(folder.join("edit.mjs")).args([env!("CARGO_BIN_EXE_ostler"), PROMPT]);
+    program.arg(sdk_folder("sdk-ts").join("edit.mjs")).args([env!("CARGO_BIN_EXE_ostler"), PROMPT]);
     let trace = trace_of_program(&world, program);
     assert_eq!(trace, without_prompt(expected(&world)));
     world.model.assert_clean();
+}
+
+/// The private environment of the Python SDK lies in the target folder of this build.
+fn python() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_ostler")).ancestors().nth(2).unwrap().join("sdk-py/bin/python")
+}
+
+fn typescript_is_there() -> bool {
+    sdk_folder("sdk-ts").join("node_modules/@anthropic-ai/claude-agent-sdk").is_dir()
+}
+
+/// Runs a case of `tests/README.md` through one SDK, in a world of its own.
+fn case(name: &str, mut program: Command) -> Vec<String> {
+    let world = World::playing_file(&sdk_folder("sdk.scenario.json"));
+    // Two prompts, a changed model: each case says itself what its requests begin with.
+    world.model.ignore_prefixes();
+    program.args(["--cli", env!("CARGO_BIN_EXE_ostler"), "--case", name]);
+    program.env("ANTHROPIC_MODEL", "scripted-1");
+    let trace = trace_of_program(&world, program);
+    world.model.assert_clean();
+    trace
+}
+
+#[test]
+fn both_sdks_see_the_same_in_every_case() {
+    if !full_set_up("both Agent SDKs", python().exists() && typescript_is_there()) {
+        return;
+    }
+    let names = ["plain", "fail", "edit", "refuse", "turns", "interrupt", "switch", "sessions"];
+    let cases: Vec<_> = names
+        .into_iter()
+        .map(|name| {
+            std::thread::spawn(move || {
+                let mut by_python = Command::new(python());
+                by_python.arg(sdk_folder("sdk-py").join("run.py"));
+                let mut by_node = Command::new("node");
+                by_node.arg(sdk_folder("sdk-ts").join("run.mjs"));
+                (name, case(name, by_python), case(name, by_node))
+            })
+        })
+        .collect();
+    for thread in cases {
+        let (name, by_python, by_node) = thread.join().unwrap();
+        // Python's exception names the exit code, TypeScript's does not.
+        let lines = |lines: &[String]| -> Vec<Value> {
+            let alike = lines.iter().map(|line| line.replace(" (exit code: 1)", ""));
+            alike.map(|line| serde_json::from_str(&line).unwrap()).collect()
+        };
+        assert_eq!(lines(&by_python), lines(&by_node), "case {name}");
+        assert!(by_python.len() > 3, "case {name}: {by_python:?}");
+        assert!(
+            !by_python.iter().any(|line| line.contains("\"stderr\"")),
+            "case {name}: {by_python:?}"
+        );
+    }
 }
