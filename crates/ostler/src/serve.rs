@@ -97,5 +97,9 @@ pub(crate) fn agent_sdk(args: &[OsString]) -> Exit {
 pub(crate) fn start_log() {
     #[expect(clippy::disallowed_methods, reason = "the filter of the log, before there is a host")]
     let filter = std::env::var("OSTLER_LOG").unwrap_or_else(|_| "warn".to_owned());
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
 }

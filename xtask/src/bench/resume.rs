@@ -79,10 +79,11 @@ fn longer(log: &str, turns: usize) -> Result<String> {
     }
     let last = uuids.last().context("the turn has no entry")?.clone();
     let mut text = lines[..starts].join("\n") + "\n";
-    let once = turn.join("\n") + "\n";
+    let later: Vec<&str> = turn.iter().copied().filter(|line| !is_said_once(line)).collect();
+    let (once, later) = (turn.join("\n") + "\n", later.join("\n") + "\n");
     let renamed = |uuid: &str, number: usize| format!("{number:08x}{}", &uuid[8..]);
     for number in 0..turns {
-        let mut again = once.clone();
+        let mut again = if number == 0 { once.clone() } else { later.clone() };
         for uuid in &uuids {
             again = again.replace(uuid.as_str(), &renamed(uuid, number));
         }
@@ -93,6 +94,12 @@ fn longer(log: &str, turns: usize) -> Result<String> {
         text += &again;
     }
     Ok(text)
+}
+
+/// Whether a line says what holds for the whole session.
+fn is_said_once(line: &str) -> bool {
+    let said = ["\"kind\":\"project\"", "\"kind\":\"frozen\"", "\"kind\":\"pinned\""];
+    said.iter().any(|kind| line.contains(kind)) || line.contains("\"type\":\"permission-mode\"")
 }
 
 /// So many sessions beside one, each with an id of its own.
@@ -113,13 +120,14 @@ mod tests {
 
     const LOG: &str = "{\"type\":\"ostler\",\"kind\":\"project\"}\n\
         {\"type\":\"user\",\"parentUuid\":null,\"uuid\":\"11111111-a\"}\n\
+        {\"type\":\"ostler\",\"kind\":\"pinned\"}\n\
         {\"type\":\"assistant\",\"parentUuid\":\"11111111-a\",\"uuid\":\"22222222-b\"}\n\
         {\"type\":\"ostler\",\"kind\":\"context\",\"from\":1}\n";
 
     #[test]
     fn turns_hang_on_each_other_and_no_place_is_named() {
         let text = longer(LOG, 3).unwrap();
-        assert_eq!(text.lines().count(), 7);
+        assert_eq!(text.lines().count(), 8);
         assert!(!text.contains("context"), "{text}");
         assert!(text.contains("\"parentUuid\":\"00000001-b\",\"uuid\":\"00000002-a\""), "{text}");
         assert_eq!(text.matches("\"parentUuid\":null").count(), 1);
