@@ -209,12 +209,6 @@ impl Host {
         self.store().find(&id.0).is_some()
     }
 
-    /// The error that says that no model is set up, and how to set one up.
-    #[must_use]
-    pub fn unconfigured(&self) -> RpcError {
-        self.not_configured()
-    }
-
     /// Trusts exactly the settings that a project brings now, or takes the trust back.
     /// Gives words that say what was done.
     ///

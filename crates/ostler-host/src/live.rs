@@ -287,6 +287,12 @@ impl LiveSession {
         (model.provider_id().to_owned(), model.id.clone())
     }
 
+    /// Why the session's model cannot be asked, if it cannot.
+    #[must_use]
+    pub fn model_problem(&self) -> Option<RpcError> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).problem().cloned()
+    }
+
     /// Whether a model is set up.
     #[must_use]
     pub fn is_configured(&self) -> bool {

@@ -35,9 +35,22 @@ pub(crate) struct Model {
     provider: Arc<dyn Provider>,
     /// As it is shown and pinned, `[1m]` included.
     pub(crate) id: String,
+    /// Why it cannot be asked.
+    problem: Option<RpcError>,
 }
 
 impl Model {
+    /// Stands for a model that cannot be asked.
+    fn unusable(provider: String, id: String, problem: RpcError) -> Self {
+        let unconfigured = Unconfigured { id: provider, problem: problem.clone() };
+        Self { provider: Arc::new(unconfigured), id, problem: Some(problem) }
+    }
+
+    /// Why it cannot be asked, if it cannot.
+    pub(crate) fn problem(&self) -> Option<&RpcError> {
+        self.problem.as_ref()
+    }
+
     pub(crate) fn provider_id(&self) -> &str {
         self.provider.id()
     }
@@ -47,7 +60,7 @@ impl Model {
     }
 
     pub(crate) fn is_configured(&self) -> bool {
-        !self.id.is_empty()
+        self.problem.is_none()
     }
 
     pub(crate) fn is_scripted(&self) -> bool {
@@ -74,11 +87,15 @@ impl Model {
 
 /// Stands in while no model is set up: sessions can be looked at, prompts fail.
 #[derive(Debug)]
-struct Unconfigured;
+struct Unconfigured {
+    /// The provider that was chosen and cannot be used; empty if none was.
+    id: String,
+    problem: RpcError,
+}
 
 impl Provider for Unconfigured {
     fn id(&self) -> &str {
-        ""
+        &self.id
     }
 
     fn model(&self, _model: &str) -> ModelInfo {
@@ -88,8 +105,8 @@ impl Provider for Unconfigured {
     fn stream(&self, _request: ModelRequest, _cancel: Cancel) -> ModelStream {
         let failure = Failure {
             kind: ErrorKind::NotConfigured,
-            message: NOT_CONFIGURED.to_owned(),
-            hint: Some(HOW_TO_CONFIGURE.to_owned()),
+            message: self.problem.message.clone(),
+            hint: self.problem.data.get("hint").and_then(|hint| hint.as_str()).map(str::to_owned),
             status: None,
             retry_after_ms: None,
         };
@@ -115,9 +132,17 @@ impl Host {
         setting: Option<&str>,
     ) -> Result<Model, RpcError> {
         let Some(choice) = self.find_choice(spec, pinned, setting)? else {
-            return Ok(Model { provider: Arc::new(Unconfigured), id: String::new() });
+            return Ok(Model::unusable(String::new(), String::new(), self.not_configured()));
         };
-        self.open_model(&spec.cwd, &choice)
+        match self.open_model(&spec.cwd, &choice) {
+            // What a session was pinned to may be gone: it can be looked at, and go on with
+            // another model.
+            Err(problem) if pinned == Some(&choice) => {
+                let (provider, model) = choice;
+                Ok(Model::unusable(provider, model, problem))
+            }
+            opened => opened,
+        }
     }
 
     fn find_choice(
@@ -166,7 +191,7 @@ impl Host {
             let vars = Vars::from([("cwd".to_owned(), cwd.to_text())]);
             Scripted::load(&self.env().cwd.join(scenario), &vars).map_err(bad)?
         };
-        Ok(Model { provider: Arc::new(scripted), id: scenario.to_owned() })
+        Ok(Model { provider: Arc::new(scripted), id: scenario.to_owned(), problem: None })
     }
 
     /// The tools that this program ships, without a session.
@@ -328,7 +353,7 @@ impl Host {
             open.retry = open.retry.with_max_retries(retries);
         }
         open.proxy = self.proxy(&open.base_url);
-        Ok(Model { provider: ostler_provider::open(open), id: model.clone() })
+        Ok(Model { provider: ostler_provider::open(open), id: model.clone(), problem: None })
     }
 
     fn timeouts(&self, usual: Timeouts) -> Timeouts {

@@ -87,8 +87,8 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
     };
     let mut output = Output::new(&session, args, print);
     output.warn(&session.warnings);
-    if !session.is_configured() {
-        return exit::rpc(&host.unconfigured());
+    if let Some(problem) = session.model_problem() {
+        return exit::rpc(&problem);
     }
     let events = Outlet::new(Slow::Wait);
     session.hub.raw(events.clone());

@@ -124,8 +124,8 @@ async fn send_once(host: &Host, params: SessionSendParams) -> Result<SessionSend
     if params.model.is_some() || params.provider.is_some() {
         choose_model(host, &session, params.provider.as_deref(), params.model.as_deref()).await?;
     }
-    if !session.is_configured() {
-        return Err(host.not_configured());
+    if let Some(problem) = session.model_problem() {
+        return Err(problem);
     }
     let prompt = Prompt {
         uuid: None,

@@ -221,3 +221,25 @@ async fn a_rule_for_the_session_allows_the_like() {
     assert_eq!(sent.await.unwrap()["content"], "Both are there.");
     assert!(host.home.project().join("a").exists() && host.home.project().join("b").exists());
 }
+
+#[tokio::test]
+async fn a_session_whose_model_is_gone_goes_on_with_another() {
+    let host = TestHost::new(FILES);
+    let session = host.start(json!([{"repeat": true, "steps": [{"text": "I am here."}]}])).await;
+    host.call("session.send", json!({"sessionId": session, "message": "one"})).await.unwrap();
+    host.host.shutdown().await;
+    std::fs::remove_file(host.home.project().join("test.scenario.json")).unwrap();
+    let host = host.reopened();
+    let resumed = host.call("session.resume", json!({"sessionId": session})).await.unwrap();
+    assert_eq!(resumed["messages"].as_array().unwrap().len(), 2, "{resumed}");
+    let send = |model: Option<&str>| {
+        // The demo writes a file; in this mode it is refused and nobody is asked.
+        let params =
+            json!({"sessionId": session, "message": "two", "model": model, "agentMode": "explore"});
+        host.call("session.send", params)
+    };
+    let error = send(None).await.unwrap_err();
+    assert!(error.message.contains("test.scenario.json"), "{error}");
+    let sent = send(Some("scripted:demo")).await.unwrap();
+    assert_eq!(sent["success"], true, "{sent}");
+}
