@@ -46,7 +46,7 @@ export const texts = {
     serverTitle: "Use a local server",
     serverBody: (home: string) => `Put this into ${home}/.ostler/config.json.`,
     serverSnippet:
-      '{\n  "providers": {\n    "local": {\n      "wire": "chat",\n      "baseUrl": "http://127.0.0.1:11434/v1",\n      "model": "qwen3"\n    }\n  }\n}',
+      '{\n  "providers": {\n    "local": {\n      "wire": "chat",\n      "baseUrl": "http://127.0.0.1:11434/v1",\n      "authMode": "none",\n      "model": "qwen3"\n    }\n  }\n}',
   },
   rail: {
     title: "Ostler",
