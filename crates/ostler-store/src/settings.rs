@@ -99,7 +99,7 @@ pub struct Settings {
 
 /// A file, or a value in it, that does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` line {line}, column {column}: {what}", file.display())]
+#[error("`{}`{}: {what}", file.display(), place(*line, *column))]
 pub struct SettingsProblem {
     /// The file.
     pub file: PathBuf,
@@ -109,6 +109,15 @@ pub struct SettingsProblem {
     pub column: usize,
     /// What is wrong and what to do.
     pub what: String,
+}
+
+/// Where in a file, as far as it is known.
+fn place(line: usize, column: usize) -> String {
+    match (line, column) {
+        (0, _) => String::new(),
+        (line, 0) => format!(" line {line}"),
+        (line, column) => format!(" line {line}, column {column}"),
+    }
 }
 
 /// Which files are read, and what is taken for granted.

@@ -210,3 +210,16 @@ fn eleven_writers_lose_no_update() {
     let left = fs::read_dir(place.home.dir.path().join("ostler")).unwrap().count();
     assert_eq!(left, 1);
 }
+
+#[test]
+fn a_problem_names_the_place_only_where_it_is_known() {
+    let at = |line, column| SettingsProblem {
+        file: "/s.json".into(),
+        line,
+        column,
+        what: "wrong".to_owned(),
+    };
+    assert_eq!(at(0, 0).to_string(), "`/s.json`: wrong");
+    assert_eq!(at(3, 0).to_string(), "`/s.json` line 3: wrong");
+    assert_eq!(at(3, 7).to_string(), "`/s.json` line 3, column 7: wrong");
+}
