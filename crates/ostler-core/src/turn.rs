@@ -80,6 +80,30 @@ struct Run {
     denials: Vec<Denial>,
 }
 
+impl Run {
+    /// Tells the end; how long it took is the driver's to say.
+    fn ended(self, reason: RunReason, failure: Option<Failure>) -> Effect {
+        Effect::Emit(SessionEvent::RunEnded(Box::new(RunEnd {
+            run_id: self.id,
+            reason,
+            failure,
+            text: self.last_text,
+            message_id: self.last_message,
+            model: self.model,
+            stop_reason: self.stop_reason,
+            ms: 0,
+            responses: self.responses,
+            user_messages: self.user_messages,
+            usage: self.usage,
+            context_tokens: self.context_tokens,
+            denials: self.denials,
+            queued_ids: self.queued_ids,
+            prompt_ids: self.prompts,
+            origin: self.origin,
+        })))
+    }
+}
+
 impl Turn {
     /// An idle machine. `opening` is written with the first prompt.
     #[must_use]
@@ -334,24 +358,7 @@ impl Turn {
         }));
         out.push(Effect::Append(records));
         out.push(Effect::Sync);
-        out.push(Effect::Emit(SessionEvent::RunEnded(Box::new(RunEnd {
-            run_id: run.id,
-            reason,
-            failure,
-            text: run.last_text,
-            message_id: run.last_message,
-            model: run.model,
-            stop_reason: run.stop_reason,
-            ms: 0,
-            responses: run.responses,
-            user_messages: run.user_messages,
-            usage: run.usage,
-            context_tokens: run.context_tokens,
-            denials: run.denials,
-            queued_ids: run.queued_ids,
-            prompt_ids: run.prompts,
-            origin: run.origin,
-        }))));
+        out.push(run.ended(reason, failure));
         self.start_waiting(out);
     }
 
@@ -451,24 +458,7 @@ impl Turn {
             failure: failure.clone(),
             uuid: String::new(),
         }));
-        out.push(Effect::Emit(SessionEvent::RunEnded(Box::new(RunEnd {
-            run_id: run.id,
-            reason: RunReason::Failed,
-            failure: Some(failure),
-            text: run.last_text,
-            message_id: run.last_message,
-            model: run.model,
-            stop_reason: run.stop_reason,
-            ms: 0,
-            responses: run.responses,
-            user_messages: run.user_messages,
-            usage: run.usage,
-            context_tokens: run.context_tokens,
-            denials: run.denials,
-            queued_ids: run.queued_ids,
-            prompt_ids: run.prompts,
-            origin: run.origin,
-        }))));
+        out.push(run.ended(RunReason::Failed, Some(failure)));
     }
 
     /// Our own words about a failure, kept in the log and never sent to a model.

@@ -377,11 +377,10 @@ impl Turn {
     /// kept in words.
     fn on_failed(&mut self, mut sampling: Sampling, failure: Failure, out: &mut Vec<Effect>) {
         self.keep_unfinished(&mut sampling, out);
-        let mut records = self.close_calls(&sampling.calls, out);
+        self.close_calls(&sampling.calls, out);
         let entry = self.failure_entry(&failure);
         let (uuid, text) = (entry.uuid.clone(), super::failure_text(&failure));
-        records.push(Record::Assistant(entry));
-        out.push(Effect::Append(records));
+        out.push(Effect::Append(vec![Record::Assistant(entry)]));
         if let Some(run) = &mut self.run {
             run.last_text = text;
             run.last_message = MessageId(uuid.clone());
@@ -395,10 +394,9 @@ impl Turn {
     pub(super) fn stop_sampling(&mut self, mut sampling: Sampling, out: &mut Vec<Effect>) {
         self.keep_unfinished(&mut sampling, out);
         let in_tools = !sampling.calls.is_empty();
-        let mut records = self.close_calls(&sampling.calls, out);
+        self.close_calls(&sampling.calls, out);
         let (note, event) = self.interruption_note(in_tools);
-        records.push(note);
-        out.push(Effect::Append(records));
+        out.push(Effect::Append(vec![note]));
         out.push(event);
         self.end_run(RunReason::InterruptedStreaming, None, Vec::new(), out);
     }
@@ -419,9 +417,8 @@ impl Turn {
         out.push(Effect::ClearJournal);
     }
 
-    /// Results for calls that never ran, as records; their events go out once these are
-    /// written, so the records are appended here if there are any.
-    fn close_calls(&mut self, calls: &[ToolCall], out: &mut Vec<Effect>) -> Vec<Record> {
+    /// Results for calls that never ran, each written and shown.
+    fn close_calls(&mut self, calls: &[ToolCall], out: &mut Vec<Effect>) {
         for call in calls {
             let uuid = self.ids.uuid();
             let result = mend::interrupted_result(uuid.clone(), call.id.as_str());
@@ -431,7 +428,6 @@ impl Turn {
             out.push(Effect::Append(vec![Record::User(result)]));
             out.push(Effect::Emit(super::batch::interrupted_event(call, uuid)));
         }
-        Vec::new()
     }
 }
 
