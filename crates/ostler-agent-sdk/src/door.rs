@@ -203,6 +203,7 @@ where
             at_ms: self.host.now_ms(),
             client_id: None,
             origin: frame.get("origin").filter(|origin| !origin.is_null()).cloned(),
+            note: false,
         });
         self.send_waiting().await
     }

@@ -7,6 +7,7 @@
 mod failure;
 mod result;
 mod stream;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -22,8 +23,10 @@ use ostler_host::{
         event::{AskedEvent, Denial, ToolDone},
     },
 };
-use ostler_protocol::{Block, Mode, RequestId, ToolCallId, Usage, conversation::ToolResultContent};
-use ostler_stdx::IdGen;
+use ostler_protocol::{
+    BackgroundTask, Block, Mode, RequestId, ToolCallId, Usage, conversation::ToolResultContent,
+};
+use ostler_stdx::{AbsPath, IdGen};
 use serde_json::{Value, json};
 
 use crate::fit;
@@ -106,6 +109,11 @@ pub struct Projector {
     running: HashMap<ToolCallId, (String, u64)>,
     /// Waiting messages.
     queued: HashSet<String>,
+    /// Work that goes on in the background.
+    tasks: Vec<BackgroundTask>,
+    /// Background work no longer keeps the host waiting.
+    waits_no_more: bool,
+    project_folder: String,
     /// Since when the model is waited for.
     waiting_since: Option<Instant>,
     api_ms: u64,
@@ -122,6 +130,7 @@ impl Projector {
     #[must_use]
     pub fn new(options: ProjectorOptions) -> Self {
         Self {
+            project_folder: options.cwd.clone(),
             options,
             ids: IdGen::random(),
             stream: Stream::default(),
@@ -130,6 +139,8 @@ impl Projector {
             denied: Vec::new(),
             running: HashMap::new(),
             queued: HashSet::new(),
+            tasks: Vec::new(),
+            waits_no_more: false,
             waiting_since: None,
             api_ms: 0,
             ttft_ms: None,
@@ -254,7 +265,16 @@ impl Projector {
                 );
             }
             SessionEvent::ModelChanged { model, .. } => self.options.model.clone_from(model),
-            SessionEvent::Titled(_) | SessionEvent::Notice { .. } => {}
+            SessionEvent::TaskChanged { task, tells } => self.task_changed(task, *tells, out),
+            SessionEvent::FolderChanged(folder) => {
+                let project = &self.project_folder;
+                self.options.cwd =
+                    folder.as_ref().map_or_else(|| project.clone(), AbsPath::to_text);
+            }
+            SessionEvent::Titled(_)
+            | SessionEvent::Notice { .. }
+            | SessionEvent::TodosChanged(_)
+            | SessionEvent::PlanChanged(_) => {}
             SessionEvent::RunFailed { failure, uuid } => {
                 self.run_begun(out);
                 self.run_failed(failure, uuid, out);
@@ -265,7 +285,7 @@ impl Projector {
                 self.in_run = false;
                 let line = self.result(end, ms);
                 out.push(line);
-                if self.queued.is_empty() {
+                if self.is_quiet() {
                     self.state("idle", out);
                 }
             }
@@ -282,6 +302,7 @@ impl Projector {
 
     fn run_started(&mut self, out: &mut Vec<String>) {
         self.in_run = true;
+        self.waits_no_more = false;
         self.api_ms = 0;
         self.ttft_ms = None;
         self.denied.clear();

@@ -6,8 +6,8 @@ use std::{error::Error, ffi::OsString, io::Write as _};
 
 use ostler_builtins::{Gate, Hands, Limits, register};
 use ostler_sandbox::Supervisor;
-use ostler_stdx::{AbsPath, Cancel};
-use ostler_tool::{Progress, Registry, SessionState, ToolCx};
+use ostler_stdx::AbsPath;
+use ostler_tool::{Registry, ToolCx};
 use serde_json::{Map, Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,14 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::default();
     register(&mut registry, hands())?;
     let tool = registry.get(&tool).cloned().ok_or("there is `grep` and `glob`")?;
-    let cx = ToolCx {
-        cwd: root,
-        session_id: "s".to_owned(),
-        call_id: "c".to_owned(),
-        cancel: Cancel::new(),
-        progress: Progress::none(),
-        state: SessionState::default(),
-    };
+    let cx = ToolCx::quiet(root);
     let args = Map::from_iter([("pattern".to_owned(), json!(pattern))]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let output = runtime.block_on(tool.run(args, cx)).map_err(|error| error.to_string())?;

@@ -220,7 +220,7 @@ fn picture(
             json!({ "originalWidth": width, "originalHeight": height });
     }
     let source = MediaSource::Base64 { media_type: kind.media_type().to_owned(), data };
-    Ok(ToolOutput { content: vec![Block::Image { source }], structured, diffs: Vec::new() })
+    Ok(ToolOutput::blocks(vec![Block::Image { source }], structured))
 }
 
 fn folder(path: &AbsPath, real: &AbsPath) -> Result<ToolOutput, ToolError> {

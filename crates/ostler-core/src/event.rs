@@ -3,10 +3,11 @@
 //! Doors project these; the type has no serde form, because it is not promised.
 
 use ostler_protocol::{
-    Block, FileDiff, MessageId, Mode, RequestId, RunId, ToolCallId, Usage,
-    conversation::ToolResultContent,
+    BackgroundTask, Block, FileDiff, MessageId, Mode, PlannedTask, RequestId, RunId, Todo,
+    ToolCallId, Usage, conversation::ToolResultContent,
 };
 use ostler_provider::{BlockKind, Failure, StopReason};
+use ostler_stdx::AbsPath;
 use serde_json::{Map, Value};
 
 use crate::turn::{DeniedBy, Question};
@@ -208,6 +209,20 @@ pub enum SessionEvent {
     },
     /// The person gave a title.
     Titled(String),
+    /// The to-do list is now this.
+    TodosChanged(Vec<Todo>),
+    /// The planned tasks are now these.
+    PlanChanged(Vec<PlannedTask>),
+    /// Work in the background started, or is now as this says.
+    TaskChanged {
+        /// The task.
+        task: BackgroundTask,
+        /// Whether the model is told of it: by the run that goes on, or by one that begins
+        /// right after.
+        tells: bool,
+    },
+    /// Tools work in this folder from here on; `None` is the project folder.
+    FolderChanged(Option<AbsPath>),
     /// Something worth a quiet line.
     Notice {
         /// Whether it is a warning.

@@ -12,10 +12,10 @@ pub mod turn;
 
 pub use event::{AskedEvent, Denial, RunEnd, RunReason, SessionEvent};
 pub use session::{
-    Command, Gate, GateCall, ModelChoice, Place, PromptReply, SessionConfig, SessionHandle,
-    SessionParts, SessionSnapshot, Sink, spawn,
+    Command, Gate, GateCall, ModelChoice, Place, PlainRunner, PromptReply, Ran, Runner,
+    SessionConfig, SessionHandle, SessionParts, SessionSnapshot, Sink, spawn,
 };
 pub use turn::{
     Answer, AnswerSource, DeniedBy, Effect, Input, Policy, Prompt, Question, Ruling, ToolCall,
-    ToolOutcome, Turn, step,
+    ToolOutcome, Turn, step, task_note,
 };

@@ -4,6 +4,7 @@
 //! One task, one mailbox, no locks. The mailbox is bounded ([`MAILBOX`]); a sender waits
 //! when it is full. Model events wait while a slow front end catches up ([`Sink::ready`]).
 
+mod calls;
 mod driver;
 mod handle;
 mod history;
@@ -18,12 +19,13 @@ use ostler_store::{
     SessionLog,
     record::{Entry, FrozenBlock, QueuedPrompt},
 };
-use ostler_tool::{Registry, SessionState, ToolCx};
+use ostler_tool::{Outputs, Registry, SessionState, ToolCx};
 
 use crate::{
     event::{AskedEvent, SessionEvent},
     turn::{Ruling, ToolCall},
 };
+pub use calls::{PlainRunner, Ran, Runner};
 pub use handle::{Command, Place, PromptReply, SessionHandle};
 
 /// Commands that may wait for a session.
@@ -113,6 +115,10 @@ pub struct SessionParts {
     pub tools: Registry,
     /// State that its tools keep.
     pub state: SessionState,
+    /// Who runs its calls.
+    pub runner: Arc<dyn Runner>,
+    /// Where outputs are kept that are too long to show.
+    pub outputs: Outputs,
     /// Who judges its calls.
     pub gate: Arc<dyn Gate>,
     /// Who sees its events.
@@ -132,6 +138,8 @@ pub struct SessionSnapshot {
     pub requests: Vec<AskedEvent>,
     /// Waiting messages.
     pub queue: Vec<QueuedPrompt>,
+    /// Work that goes on in the background.
+    pub tasks: Vec<ostler_protocol::BackgroundTask>,
     /// The block that is being written: answer, position, next ordinal, reasoning, text.
     pub open_block: Option<(ostler_protocol::MessageId, u32, u32, bool, String)>,
     /// Whether a run goes on.

@@ -12,6 +12,7 @@
 //!
 //! Idle with a waiting message goes on to Sampling at once.
 
+mod background;
 mod batch;
 mod sampling;
 mod types;
@@ -21,7 +22,9 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use ostler_protocol::{Block, MessageId, Mode, RunId, Usage, conversation::ToolResultContent};
+use ostler_protocol::{
+    BackgroundTask, Block, MessageId, Mode, RunId, Usage, conversation::ToolResultContent,
+};
 use ostler_provider::{Failure, ModelEvent};
 use ostler_stdx::IdGen;
 use ostler_store::record::{AssistantEntry, Own, QueuedPrompt, Record, UserEntry};
@@ -30,6 +33,7 @@ use crate::{
     event::{Denial, RunEnd, RunReason, SessionEvent},
     mend,
 };
+pub use background::task_note;
 use batch::Batch;
 use sampling::Sampling;
 pub use types::{
@@ -48,6 +52,10 @@ pub struct Turn {
     /// Written with the first prompt of a new session.
     opening: Vec<Record>,
     run: Option<Run>,
+    /// Work that goes on in the background.
+    tasks: Vec<BackgroundTask>,
+    /// The mode to go back to when plan mode ends.
+    before_plan: Mode,
     /// Names the newest model call; events of older ones are late.
     model_call: u64,
 }
@@ -122,6 +130,8 @@ impl Turn {
             queue: queue.into(),
             opening,
             run: None,
+            tasks: Vec::new(),
+            before_plan: if mode == Mode::Plan { Mode::Default } else { mode },
             model_call: 0,
         }
     }
@@ -203,6 +213,8 @@ pub fn step(turn: &mut Turn, input: Input) -> Vec<Effect> {
             out.push(Effect::Append(vec![Record::CustomTitle(title.clone())]));
             out.push(Effect::Emit(SessionEvent::Titled(title)));
         }
+        Input::Note { note, at_ms } => turn.on_note(note, at_ms, &mut out),
+        Input::TasksGone { at_ms } => turn.on_tasks_gone(at_ms, &mut out),
         Input::StorageFailed { message } => turn.on_storage_failed(message, &mut out),
     }
     out
@@ -211,7 +223,7 @@ pub fn step(turn: &mut Turn, input: Input) -> Vec<Effect> {
 impl Turn {
     fn on_prompt(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
         if self.is_idle() {
-            self.start_run(vec![prompt], Vec::new(), out);
+            self.start_with_notes(prompt, out);
             return;
         }
         let item = prompt.into_queued(&mut self.ids);
@@ -235,7 +247,9 @@ impl Turn {
     }
 
     fn on_clear_queue(&mut self, out: &mut Vec<Effect>) {
-        let ids: Vec<_> = self.queue.drain(..).map(|item| item.id).collect();
+        let (notes, prompts): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|item| item.note);
+        self.queue.extend(notes);
+        let ids: Vec<_> = prompts.into_iter().map(|item| item.id).collect();
         if !ids.is_empty() {
             out.push(Effect::Append(vec![self.queue_record()]));
             out.extend(ids.into_iter().map(|id| Effect::Emit(SessionEvent::Dequeued { id })));
@@ -243,10 +257,11 @@ impl Turn {
     }
 
     fn on_set_mode(&mut self, mode: Mode, out: &mut Vec<Effect>) {
-        if self.mode != mode {
-            self.mode = mode;
-            out.push(Effect::Append(vec![Record::PermissionMode(mode)]));
-            out.push(Effect::Emit(SessionEvent::ModeChanged(mode)));
+        let mut records = Vec::new();
+        let event = self.change_mode(mode, &mut records);
+        if let Some(event) = event {
+            out.push(Effect::Append(records));
+            out.push(Effect::Emit(event));
         }
     }
 
@@ -256,8 +271,15 @@ impl Turn {
         out.push(Effect::Emit(SessionEvent::ModelChanged { provider, model }));
     }
 
-    /// Starts a run for one prompt, or for waiting ones that are merged.
-    fn start_run(&mut self, prompts: Vec<Prompt>, queued_ids: Vec<String>, out: &mut Vec<Effect>) {
+    /// Starts a run for one prompt, or for waiting ones that are merged. Each has its id
+    /// in the queue, if it was shown there.
+    fn start_run(
+        &mut self,
+        prompts: Vec<(Prompt, Option<String>)>,
+        from_queue: bool,
+        out: &mut Vec<Effect>,
+    ) {
+        let queued_ids: Vec<_> = prompts.iter().filter_map(|(_, id)| id.clone()).collect();
         let run_id = RunId(self.ids.uuid());
         let mut records = Vec::new();
         let mut events = vec![SessionEvent::RunStarted {
@@ -265,10 +287,12 @@ impl Turn {
             queued_ids: queued_ids.clone(),
         }];
         let mut ids = Vec::new();
-        let origin = prompts.first().and_then(|prompt| prompt.origin.clone());
-        let last_prompt = prompts.last().map(|prompt| prompt.content.text()).unwrap_or_default();
-        for (at, prompt) in prompts.into_iter().enumerate() {
-            let (entry, event) = self.user_entry(prompt, queued_ids.get(at).cloned());
+        let told = prompts.iter().find(|(prompt, _)| !prompt.note).or(prompts.first());
+        let origin = told.and_then(|(prompt, _)| prompt.origin.clone());
+        let last_prompt = prompts.iter().rfind(|(prompt, _)| !prompt.note);
+        let last_prompt = last_prompt.map(|(prompt, _)| prompt.content.text());
+        for (prompt, queued_id) in prompts {
+            let (entry, event) = self.user_entry(prompt, queued_id);
             ids.push(MessageId(entry.uuid.clone()));
             records.push(Record::User(entry));
             events.push(event);
@@ -279,8 +303,8 @@ impl Turn {
             run_id: run_id.0.clone(),
             prompt: first.0.clone(),
         }));
-        records.push(Record::LastPrompt(last_prompt));
-        if !queued_ids.is_empty() {
+        records.extend(last_prompt.map(Record::LastPrompt));
+        if from_queue {
             records.push(self.queue_record());
         }
         self.run = Some(Run {
@@ -315,13 +339,13 @@ impl Turn {
             client_id: prompt.client_id,
             queued_id,
             origin: prompt.origin.clone(),
-            synthetic: false,
+            synthetic: prompt.note,
         };
         let entry = UserEntry {
             uuid,
             content: prompt.content,
             tool_use_result: None,
-            is_meta: false,
+            is_meta: prompt.note,
             origin: prompt.origin,
         };
         (entry, event)
@@ -359,32 +383,58 @@ impl Turn {
         out.push(Effect::Append(records));
         out.push(Effect::Sync);
         out.push(run.ended(reason, failure));
-        self.start_waiting(out);
+        self.start_waiting(reason, out);
     }
 
-    /// Takes up what waits: one message, or all of them merged, as the policy says.
-    fn start_waiting(&mut self, out: &mut Vec<Effect>) {
-        let take =
-            if self.policy.join_waiting { self.queue.len() } else { self.queue.len().min(1) };
-        let items: Vec<_> = self.queue.drain(..take).collect();
+    /// Takes up what waits: notes, and one message or all of them merged, as the policy
+    /// says. Notes alone begin nothing after a run that was stopped or failed.
+    fn start_waiting(&mut self, reason: RunReason, out: &mut Vec<Effect>) {
+        if reason != RunReason::End && self.queue.iter().all(|item| item.note) {
+            return;
+        }
+        let items = self.take_waiting(if self.policy.join_waiting { usize::MAX } else { 1 });
+        if !items.is_empty() {
+            self.start_run(items.into_iter().map(from_queue).collect(), true, out);
+        }
+    }
+
+    /// A prompt to an idle session takes the notes along that wait.
+    fn start_with_notes(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
+        let notes = self.take_waiting(0);
+        let from_queue_too = !notes.is_empty();
+        let mut prompts: Vec<_> = notes.into_iter().map(from_queue).collect();
+        prompts.push((prompt, None));
+        self.start_run(prompts, from_queue_too, out);
+    }
+
+    /// Takes all waiting notes, and at most so many messages, out of the queue in order.
+    fn take_waiting(&mut self, mut messages: usize) -> Vec<QueuedPrompt> {
+        let mut stay = VecDeque::new();
+        let mut taken = Vec::new();
+        for item in self.queue.drain(..) {
+            if item.note || messages > 0 {
+                messages -= usize::from(!item.note);
+                taken.push(item);
+            } else {
+                stay.push_back(item);
+            }
+        }
+        self.queue = stay;
+        taken
+    }
+
+    /// Waiting notes, and messages if the policy says so, join the running turn beside
+    /// the tool results.
+    fn join_waiting(&mut self, out: &mut Vec<Effect>) {
+        let items = self.take_waiting(if self.policy.join_waiting { usize::MAX } else { 0 });
         if items.is_empty() {
             return;
         }
-        let ids = items.iter().map(|item| item.id.clone()).collect();
-        self.start_run(items.into_iter().map(Prompt::from_queued).collect(), ids, out);
-    }
-
-    /// Waiting messages join the running turn beside the tool results.
-    fn join_waiting(&mut self, out: &mut Vec<Effect>) {
-        if !self.policy.join_waiting || self.queue.is_empty() {
-            return;
-        }
-        let items: Vec<_> = self.queue.drain(..).collect();
         let mut records = Vec::new();
         let mut events = Vec::new();
         for item in items {
-            let id = item.id.clone();
-            let (entry, event) = self.user_entry(Prompt::from_queued(item), Some(id));
+            let (prompt, id) = from_queue(item);
+            let (entry, event) = self.user_entry(prompt, id);
             if let Some(run) = &mut self.run {
                 run.user_messages += 1;
                 run.prompts.push(MessageId(entry.uuid.clone()));
@@ -501,6 +551,7 @@ impl Prompt {
             queued_at: self.at_ms,
             client_id: self.client_id,
             origin: self.origin,
+            note: self.note,
         }
     }
 
@@ -511,8 +562,15 @@ impl Prompt {
             at_ms: item.queued_at,
             client_id: item.client_id,
             origin: item.origin,
+            note: item.note,
         }
     }
+}
+
+/// A waiting message as a prompt, with its id in the queue if people saw it there.
+fn from_queue(item: QueuedPrompt) -> (Prompt, Option<String>) {
+    let id = (!item.note).then(|| item.id.clone());
+    (Prompt::from_queued(item), id)
 }
 
 /// A tool result's content as an entry holds it.

@@ -259,6 +259,8 @@ impl LiveSession {
             opening,
             tools: tools.clone(),
             state: SessionState::default(),
+            runner: Arc::new(ostler_core::PlainRunner),
+            outputs: ostler_tool::Outputs::none(),
             gate,
             sink: Arc::<SessionHub>::clone(&hub),
             clock: host.clock(),

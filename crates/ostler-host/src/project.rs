@@ -155,7 +155,15 @@ impl Projector {
             SessionEvent::ModelChanged { provider, model } => {
                 vec![options(self.mode, Some((provider.clone(), model.clone())))]
             }
-            SessionEvent::Titled(_) => Vec::new(),
+            SessionEvent::Titled(_)
+            | SessionEvent::PlanChanged(_)
+            | SessionEvent::FolderChanged(_) => Vec::new(),
+            SessionEvent::TodosChanged(todos) => {
+                vec![EventKind::TodosUpdated { todos: todos.clone() }]
+            }
+            SessionEvent::TaskChanged { task, .. } => {
+                vec![EventKind::TaskUpdated { task: Box::new(task.clone()) }]
+            }
             SessionEvent::Notice { warn, text, key } => vec![EventKind::Notice {
                 level: if *warn { NoticeLevel::Warn } else { NoticeLevel::Info },
                 content: text.clone(),

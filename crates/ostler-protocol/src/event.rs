@@ -14,6 +14,7 @@ use crate::{
     ids::{MessageId, RequestId, RunId, SessionId, ToolCallId},
     mode::Mode,
     session::{PermissionDecision, SessionRow, TranscriptBlock},
+    task::{BackgroundTask, Todo},
 };
 
 /// One event of one session, or of the host if it names no session.
@@ -167,6 +168,10 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
+    /// The to-do list is now this.
+    TodosUpdated { todos: Vec<Todo> },
+    /// Work in the background started, or is now as this says.
+    TaskUpdated { task: Box<BackgroundTask> },
     /// A run failed; exactly once per failed run.
     #[serde(rename = "session.error")]
     SessionError {

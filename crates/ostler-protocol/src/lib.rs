@@ -14,6 +14,7 @@ pub mod methods;
 pub mod mode;
 pub mod params;
 pub mod session;
+pub mod task;
 
 pub use access::Access;
 pub use conversation::{Block, MediaSource, Message, Role, ToolResultContent, Usage};
@@ -22,6 +23,7 @@ pub use error::{ErrorKind, RpcError};
 pub use event::{Event, EventKind};
 pub use ids::{MessageId, RequestId, RunId, SessionId, ToolCallId};
 pub use mode::Mode;
+pub use task::{BackgroundTask, PlannedTask, TaskKind, TaskState, Todo, TodoStatus};
 
 /// The version of this protocol, as `rpc.discover` and `host.info` answer it.
 pub const PROTOCOL_VERSION: &str = "0.1";

@@ -1,12 +1,15 @@
 //! How records change the state that outlives them. The writer and the reader apply the
 //! same functions, so that a resumed session knows exactly what the live one knew.
 
-use ostler_protocol::{Block, Mode};
+use ostler_protocol::{BackgroundTask, Block, Mode};
 
 use crate::record::{Carried, Own, UserContent};
 
 /// Characters of a prompt that are kept for lists.
 const PROMPT_CHARS: usize = 200;
+
+/// Background tasks that ended of which a session still knows.
+const ENDED_TASKS: usize = 50;
 
 /// Texts that start like these stand in user entries and are not a person's prompt
 /// (agent-sdk.md 4.4).
@@ -87,6 +90,21 @@ impl Carried {
         self.mode = Some(mode);
     }
 
+    /// A background task started or changed. Of those that ended only the newest are kept.
+    fn note_task(&mut self, task: &BackgroundTask) {
+        match self.tasks.iter_mut().find(|known| known.id == task.id) {
+            Some(known) => known.clone_from(task),
+            None => self.tasks.push(task.clone()),
+        }
+        let ended = self.tasks.iter().filter(|task| !task.is_running()).count();
+        let mut surplus = ended.saturating_sub(ENDED_TASKS);
+        self.tasks.retain(|task| {
+            let goes = surplus > 0 && !task.is_running();
+            surplus -= usize::from(goes);
+            !goes
+        });
+    }
+
     /// One of our own records was written.
     pub(crate) fn note_own(&mut self, own: &Own) {
         match own {
@@ -102,6 +120,10 @@ impl Carried {
             Own::RunEnded { .. } => self.open_run = None,
             Own::Cut { tool_use_ids } => self.cut.extend(tool_use_ids.iter().cloned()),
             Own::Queue { items } => self.queue.clone_from(items),
+            Own::Todos { items } => self.todos.clone_from(items),
+            Own::Plan { tasks } => self.plan.clone_from(tasks),
+            Own::Task { task } => self.note_task(task),
+            Own::Folder { path } => self.folder.clone_from(path),
             Own::Context(context) => *self = context.carried.clone(),
             Own::Asked { .. }
             | Own::Answered { .. }

@@ -5,7 +5,8 @@
 //! and nothing else of the wire.
 
 use ostler_protocol::{
-    Block, FileDiff, Message, Mode, Role, Usage, conversation::ToolResultContent,
+    BackgroundTask, Block, FileDiff, Message, Mode, PlannedTask, Role, Todo, Usage,
+    conversation::ToolResultContent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -188,6 +189,27 @@ pub enum Own {
         /// In order.
         items: Vec<QueuedPrompt>,
     },
+    /// The to-do list is now this.
+    Todos {
+        /// In order.
+        items: Vec<Todo>,
+    },
+    /// The planned tasks are now these.
+    Plan {
+        /// In order.
+        tasks: Vec<PlannedTask>,
+    },
+    /// Work in the background started, or is now as this says.
+    Task {
+        /// The task.
+        task: BackgroundTask,
+    },
+    /// Tools work in this folder from here on; absent, in the project folder.
+    Folder {
+        /// The folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
     /// Where a resume starts to read, and what it must know of everything before.
     Context(Context),
     /// A repair that a reader made, said aloud.
@@ -226,6 +248,9 @@ pub struct QueuedPrompt {
     /// Where a host says that it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Value>,
+    /// Whether it is Ostler's own word about a background task, and not a person's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub note: bool,
 }
 
 /// A place to resume from: everything that the next request needs lies at or after `from`.
@@ -262,6 +287,14 @@ pub struct Carried {
     pub cut: Vec<String>,
     /// Waiting messages.
     pub queue: Vec<QueuedPrompt>,
+    /// The to-do list.
+    pub todos: Vec<Todo>,
+    /// The planned tasks.
+    pub plan: Vec<PlannedTask>,
+    /// Background tasks: all that run, and the newest that ended.
+    pub tasks: Vec<BackgroundTask>,
+    /// The folder that tools work in, if it is not the project's.
+    pub folder: Option<String>,
     /// Prompts so far.
     pub turns: u32,
     /// First prompt, at most 200 characters.

@@ -7,7 +7,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use ostler_stdx::{AbsPath, Cancel};
+use ostler_stdx::{AbsPath, Cancel, Clock};
+
+use crate::{later::Later, outputs::Outputs};
 
 /// Everything that a call gets besides its arguments.
 #[derive(Debug, Clone)]
@@ -24,6 +26,30 @@ pub struct ToolCx {
     pub progress: Progress,
     /// State that lives as long as the session does in this process.
     pub state: SessionState,
+    /// Whom to tell what happens after the call has ended.
+    pub later: Later,
+    /// Where outputs are kept that are too long to show.
+    pub outputs: Outputs,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl ToolCx {
+    /// A context for a call in a folder that nobody listens to: for tests and benches.
+    #[must_use]
+    pub fn quiet(cwd: AbsPath) -> Self {
+        Self {
+            cwd,
+            session_id: "session".to_owned(),
+            call_id: "call".to_owned(),
+            cancel: Cancel::new(),
+            progress: Progress::none(),
+            state: SessionState::default(),
+            later: Later::none(),
+            outputs: Outputs::none(),
+            clock: Arc::new(ostler_stdx::SystemClock),
+        }
+    }
 }
 
 /// Takes progress of a running call; never blocks, may drop what comes too fast.

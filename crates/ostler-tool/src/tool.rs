@@ -9,7 +9,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::context::ToolCx;
+use crate::{context::ToolCx, state::Change};
 
 /// Whether calls of one batch may run beside each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +29,34 @@ pub struct ToolOutput {
     pub structured: Value,
     /// Files that it changed.
     pub diffs: Vec<FileDiff>,
+    /// What it changed in the session itself.
+    pub changes: Vec<Change>,
 }
 
 impl ToolOutput {
     /// An output of text, with its structured form.
     pub fn text(text: impl Into<String>, structured: Value) -> Self {
-        Self { content: vec![Block::text(text)], structured, diffs: Vec::new() }
+        Self::blocks(vec![Block::text(text)], structured)
+    }
+
+    /// An output of several blocks, with its structured form.
+    #[must_use]
+    pub fn blocks(content: Vec<Block>, structured: Value) -> Self {
+        Self { content, structured, diffs: Vec::new(), changes: Vec::new() }
+    }
+
+    /// With the files that it changed.
+    #[must_use]
+    pub fn with_diffs(mut self, diffs: Vec<FileDiff>) -> Self {
+        self.diffs = diffs;
+        self
+    }
+
+    /// With a change of the session itself.
+    #[must_use]
+    pub fn with_change(mut self, change: Change) -> Self {
+        self.changes.push(change);
+        self
     }
 }
 

@@ -100,6 +100,7 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
         at_ms: now_ms(),
         client_id: None,
         origin: None,
+        note: false,
     };
     match session.prompt(prompt).await {
         Ok(PromptReply::Started(_)) => {}

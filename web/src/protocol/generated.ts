@@ -201,7 +201,7 @@ block: number,
 /**
  * The delta's ordinal in its block, from 0.
  */
-n: number, } | { "type": "text", content: string, messageId: MessageId, } | { "type": "thinking", content: string, messageId: MessageId, } | { "type": "tool_input", toolCallId: ToolCallId, toolName: string, chars: number, } | { "type": "tool_start", toolCallId: ToolCallId, toolName: string, args: Record<string, unknown>, title: string, messageId: MessageId, } | { "type": "tool_progress", toolCallId: ToolCallId, elapsedMs: number, bytes: number, tail: string, } | { "type": "tool_output", toolCallId: ToolCallId, content: string, } | { "type": "tool_complete", toolCallId: ToolCallId, toolName: string, result: string, success: boolean, duration_ms?: number | null, deniedBy?: string | null, truncated?: Truncated | null, } | { "type": "session.diff", toolCallId: ToolCallId, diff: Array<FileDiff>, added: number, removed: number, } | { "type": "permission_asked" } & PermissionAsked | { "type": "permission.answered", requestId: RequestId, answer: PermissionAnswer, } | { "type": "permission.rejected", requestId: RequestId, reason?: string | null, } | { "type": "notice", level: NoticeLevel, content: string, key?: string | null, args?: Record<string, unknown>, } | { "type": "stream_reset", messageId: MessageId, } | { "type": "usage_totals", totalInputTokens: number, totalOutputTokens: number, totalCacheReadTokens: number, totalCacheWriteTokens?: number | null, contextTokens?: number | null, window?: number | null, } | { "type": "message_queued", id: string, content: string, } | { "type": "message_dequeued", id: string, } | { "type": "message_started", id: string, } | { "type": "options_changed", agentMode: string, permissionMode: Mode, provider?: string | null, model?: string | null, } | { "type": "session.error", error: string, kind: ErrorKind, hint?: string | null, } | { "type": "session.updated", } | { "type": "done", content: string, messageId: MessageId, ms: number, model: string, reason: DoneReason, queuedId?: string | null, } | { "type": "session.changed", row: SessionRow, } | { "type": "session.removed", } | { "type": "stream_gap", from: number, to: number, });
+n: number, } | { "type": "text", content: string, messageId: MessageId, } | { "type": "thinking", content: string, messageId: MessageId, } | { "type": "tool_input", toolCallId: ToolCallId, toolName: string, chars: number, } | { "type": "tool_start", toolCallId: ToolCallId, toolName: string, args: Record<string, unknown>, title: string, messageId: MessageId, } | { "type": "tool_progress", toolCallId: ToolCallId, elapsedMs: number, bytes: number, tail: string, } | { "type": "tool_output", toolCallId: ToolCallId, content: string, } | { "type": "tool_complete", toolCallId: ToolCallId, toolName: string, result: string, success: boolean, duration_ms?: number | null, deniedBy?: string | null, truncated?: Truncated | null, } | { "type": "session.diff", toolCallId: ToolCallId, diff: Array<FileDiff>, added: number, removed: number, } | { "type": "permission_asked" } & PermissionAsked | { "type": "permission.answered", requestId: RequestId, answer: PermissionAnswer, } | { "type": "permission.rejected", requestId: RequestId, reason?: string | null, } | { "type": "notice", level: NoticeLevel, content: string, key?: string | null, args?: Record<string, unknown>, } | { "type": "stream_reset", messageId: MessageId, } | { "type": "usage_totals", totalInputTokens: number, totalOutputTokens: number, totalCacheReadTokens: number, totalCacheWriteTokens?: number | null, contextTokens?: number | null, window?: number | null, } | { "type": "message_queued", id: string, content: string, } | { "type": "message_dequeued", id: string, } | { "type": "message_started", id: string, } | { "type": "options_changed", agentMode: string, permissionMode: Mode, provider?: string | null, model?: string | null, } | { "type": "todos_updated", todos: Array<Todo>, } | { "type": "task_updated", task: BackgroundTask, } | { "type": "session.error", error: string, kind: ErrorKind, hint?: string | null, } | { "type": "session.updated", } | { "type": "done", content: string, messageId: MessageId, ms: number, model: string, reason: DoneReason, queuedId?: string | null, } | { "type": "session.changed", row: SessionRow, } | { "type": "session.removed", } | { "type": "stream_gap", from: number, to: number, });
 
 /**
  * How loud a notice is.
@@ -1226,6 +1226,87 @@ model?: string | null,
  * Tokens of the response; on at most one message per provider response.
  */
 usage?: Usage | null, };
+
+/**
+ * Work that goes on while the conversation does (ipc.md 11.5, `tasks.list`).
+ */
+export type BackgroundTask = { 
+/**
+ * Names it in the session.
+ */
+id: string, 
+/**
+ * What it is.
+ */
+kind: TaskKind, 
+/**
+ * One line for a person.
+ */
+title: string, 
+/**
+ * The command, if it is one.
+ */
+command?: string | null, 
+/**
+ * How it is doing.
+ */
+state: TaskState, 
+/**
+ * When it started, ms since the epoch.
+ */
+startedAt: number, 
+/**
+ * When it ended, ms since the epoch.
+ */
+endedAt?: number | null, 
+/**
+ * The exit code, if it ended by itself.
+ */
+exitCode?: number | null, 
+/**
+ * The call that started it.
+ */
+toolCallId: ToolCallId, 
+/**
+ * The file that takes its output.
+ */
+outputFile?: string | null, };
+
+/**
+ * What kind of work goes on in the background.
+ */
+export type TaskKind = "shell" | "monitor" | "agent";
+
+/**
+ * How work in the background is doing.
+ */
+export type TaskState = "running" | "completed" | "failed" | "stopped";
+
+/**
+ * One item of the to-do list (agent-sdk.md section 6, TodoWrite).
+ */
+export type Todo = { 
+/**
+ * What is to be done, as an order.
+ */
+content: string, 
+/**
+ * How far it is.
+ */
+status: TodoStatus, 
+/**
+ * The same while it is being done, such as `Running the tests`.
+ */
+activeForm?: string, 
+/**
+ * The item's own name, if its writer gave one.
+ */
+id?: string | null, };
+
+/**
+ * How far a to-do item or a planned task is.
+ */
+export type TodoStatus = "pending" | "in_progress" | "completed";
 
 /** Every method: its params and its result. */
 export type Methods = {

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, ffi::OsString, fs, path::Path, sync::Arc};
 
 use ostler_protocol::{Block, FileDiff};
 use ostler_sandbox::Supervisor;
-use ostler_stdx::{AbsPath, Cancel};
-use ostler_tool::{Progress, Registry, SessionState, ToolCx, ToolError, ToolOutput};
+use ostler_stdx::AbsPath;
+use ostler_tool::{Registry, ToolCx, ToolError, ToolOutput};
 use serde_json::{Map, Value};
 
 use crate::{Gate, Hands, Limits, register};
@@ -46,14 +46,7 @@ impl Bench {
         let mut registry = Registry::default();
         register(&mut registry, hands).unwrap();
         let root = base.join("project");
-        let cx = ToolCx {
-            cwd: root.clone(),
-            session_id: "s".to_owned(),
-            call_id: "c".to_owned(),
-            cancel: Cancel::new(),
-            progress: Progress::none(),
-            state: SessionState::default(),
-        };
+        let cx = ToolCx::quiet(root.clone());
         Self { _dir: dir, root, registry, cx }
     }
 

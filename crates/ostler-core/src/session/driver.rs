@@ -8,15 +8,14 @@ use std::{
 };
 
 use futures::{FutureExt as _, StreamExt as _};
-use ostler_protocol::{Block, ErrorKind, RunId, ToolCallId, conversation::ToolResultContent};
+use ostler_protocol::{ErrorKind, RunId, ToolCallId};
 use ostler_provider::{Failure, ModelEvent, ModelRequest, ModelStream, SystemBlock, ToolSpec};
-use ostler_stdx::{Cancel, Clock};
+use ostler_stdx::{AbsPath, Cancel, Clock};
 use ostler_store::{
     OpenBlock, SessionLog,
     record::{Own, Record},
 };
-use ostler_tool::{Progress, Registry, SessionState, ToolCx, ToolError, ToolOutput};
-use serde_json::Value;
+use ostler_tool::{Later, Note, Outputs, Progress, Registry, SessionState, ShellFolder, ToolCx};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
@@ -24,29 +23,25 @@ use tokio::{
 };
 
 use super::{
-    Command, Gate, GateCall, PromptReply, SessionConfig, SessionParts, SessionSnapshot, Sink,
-    history::History, readers,
+    Command, Gate, GateCall, PromptReply, Runner, SessionConfig, SessionParts, SessionSnapshot,
+    Sink,
+    calls::{Calls, News, Report, Told},
+    history::History,
+    readers,
 };
 use crate::{
-    context,
     event::{RunEnd, SessionEvent},
     failpoint,
     turn::{
-        Answer, AnswerSource, Effect, Input, JournalPlace, Policy, Ruling, ToolCall, ToolOutcome,
-        Turn, step,
+        Answer, AnswerSource, Effect, Input, JournalPlace, Policy, Ruling, ToolCall, Turn, step,
     },
 };
 
 /// Messages that may wait (ipc.md R-26).
 const QUEUE_CAP: usize = 100;
 
-/// After this the task no longer waits for tools that were told to stop.
-const STOP_GRACE: Duration = Duration::from_millis(900);
-
-/// Progress reports that may wait; newer ones are dropped, progress is not kept.
-const PROGRESS_QUEUE: usize = 64;
-
-type ToolReport = (ToolCallId, ToolOutcome, u64);
+/// Notes from the background that may wait; who sends more waits until one is taken.
+const NOTES: usize = 64;
 
 pub(super) struct Driver {
     turn: Turn,
@@ -61,16 +56,16 @@ pub(super) struct Driver {
     session_id: String,
     stream: Option<(u64, ModelStream)>,
     model_cancel: Cancel,
-    running: JoinSet<ToolReport>,
     judging: JoinSet<(ToolCallId, Ruling)>,
-    tool_cancel: Cancel,
-    /// Calls that run, to name those that panicked or would not stop.
-    calls: HashMap<ToolCallId, Instant>,
-    stop_by: Option<Instant>,
+    calls: Calls,
+    runner: Arc<dyn Runner>,
+    outputs: Outputs,
+    /// The project folder, to come back to.
+    project: AbsPath,
     run_started_ms: i64,
     ends: HashMap<RunId, oneshot::Sender<RunEnd>>,
-    progress_in: mpsc::Sender<(ToolCallId, u64, String)>,
-    progress_out: mpsc::Receiver<(ToolCallId, u64, String)>,
+    notes_in: mpsc::Sender<Note>,
+    notes_out: mpsc::Receiver<Note>,
     last_usage: ostler_protocol::Usage,
     window: Option<u64>,
     place: u32,
@@ -79,9 +74,10 @@ pub(super) struct Driver {
 /// What woke the task.
 enum Wake {
     Command(Option<Command>),
-    Tool(Result<ToolReport, tokio::task::JoinError>),
+    Tool(Result<Report, tokio::task::JoinError>),
     Judged(Result<(ToolCallId, Ruling), tokio::task::JoinError>),
-    Progress(ToolCallId, u64, String),
+    Progress(Told),
+    Note(Note),
     Deadline,
     Model(Option<ModelEvent>),
 }
@@ -94,7 +90,7 @@ impl Driver {
             readers: readers(&parts.tools),
         };
         let mode = parts.config.mode;
-        let (progress_in, progress_out) = mpsc::channel(PROGRESS_QUEUE);
+        let (notes_in, notes_out) = mpsc::channel(NOTES);
         let history = History {
             entries: parts.entries,
             cut: parts.cut.into_iter().collect(),
@@ -105,6 +101,7 @@ impl Driver {
             history,
             session_id: parts.log.session_id().to_owned(),
             log: parts.log,
+            project: parts.config.cwd.clone(),
             config: parts.config,
             tools: parts.tools,
             state: parts.state,
@@ -113,15 +110,14 @@ impl Driver {
             clock: parts.clock,
             stream: None,
             model_cancel: Cancel::new(),
-            running: JoinSet::new(),
             judging: JoinSet::new(),
-            tool_cancel: Cancel::new(),
-            calls: HashMap::new(),
-            stop_by: None,
+            calls: Calls::new(),
+            runner: parts.runner,
+            outputs: parts.outputs,
             run_started_ms: 0,
             ends: HashMap::new(),
-            progress_in,
-            progress_out,
+            notes_in,
+            notes_out,
             last_usage: ostler_protocol::Usage::default(),
             window: None,
             place: 0,
@@ -146,11 +142,17 @@ impl Driver {
                 Wake::Tool(report) => self.on_tool_report(report),
                 Wake::Judged(Ok((call_id, ruling))) => self.feed(Input::Judged { call_id, ruling }),
                 Wake::Judged(Err(_)) => self.feed(Input::Interrupt),
-                Wake::Progress(call, bytes, tail) => self.on_progress(call, bytes, tail),
+                Wake::Progress(told) => {
+                    if let Some(event) = self.calls.heard(told) {
+                        self.sink.emit(event);
+                    }
+                }
+                Wake::Note(note) => self.feed(Input::Note { note, at_ms: self.clock.now_ms() }),
                 Wake::Deadline => self.on_deadline(),
                 Wake::Model(event) => self.on_model(event),
             }
         }
+        self.feed(Input::TasksGone { at_ms: self.clock.now_ms() });
         if let Some(reply) = ending {
             reply.send(()).unwrap_or_default();
         }
@@ -162,9 +164,9 @@ impl Driver {
         tokio::select! {
             biased;
             command = mailbox.recv(), if open => Wake::Command(command),
-            Some(report) = self.running.join_next() => Wake::Tool(report),
+            news = self.calls.next() => match news { News::Ended(report) => Wake::Tool(report), News::Told(told) => Wake::Progress(told) },
             Some(judged) = self.judging.join_next() => Wake::Judged(judged),
-            Some((call, bytes, tail)) = self.progress_out.recv() => Wake::Progress(call, bytes, tail),
+            Some(note) = self.notes_out.recv(), if open => Wake::Note(note),
             () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Wake::Deadline,
             event = next_event(&mut self.stream, &*sink), if self.stream.is_some() => Wake::Model(event),
         }
@@ -252,7 +254,8 @@ impl Driver {
         SessionSnapshot {
             entries: self.history.entries.clone(),
             requests: self.turn.open_requests(),
-            queue: self.turn.queue().cloned().collect(),
+            queue: self.turn.queue().filter(|item| !item.note).cloned().collect(),
+            tasks: self.turn.tasks().to_vec(),
             open_block: self.turn.open_block(),
             running: !self.turn.is_idle(),
             mode: self.turn.mode(),
@@ -263,24 +266,9 @@ impl Driver {
         }
     }
 
-    fn on_tool_report(&mut self, report: Result<ToolReport, tokio::task::JoinError>) {
-        // Panics are caught inside the task; an error here is an abort that was reported.
-        if let Ok((call_id, outcome, ms)) = report
-            && self.calls.remove(&call_id).is_some()
-        {
+    fn on_tool_report(&mut self, report: Result<Report, tokio::task::JoinError>) {
+        if let Some((call_id, outcome, ms)) = self.calls.ended(report) {
             self.feed(Input::ToolDone { call_id, outcome, ms });
-        }
-    }
-
-    fn on_progress(&mut self, call: ToolCallId, bytes: u64, tail: String) {
-        if let Some(started) = self.calls.get(&call) {
-            let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.sink.emit(SessionEvent::ToolProgress {
-                tool_call_id: call,
-                elapsed_ms,
-                bytes,
-                tail,
-            });
         }
     }
 
@@ -292,7 +280,7 @@ impl Driver {
         let ask = asks.min().map(|at| {
             Instant::now() + Duration::from_millis(u64::try_from(at - now_ms).unwrap_or(0))
         });
-        [ask, self.stop_by].into_iter().flatten().min()
+        [ask, self.calls.deadline()].into_iter().flatten().min()
     }
 
     fn on_deadline(&mut self) {
@@ -303,14 +291,10 @@ impl Driver {
                 self.feed(Input::Answered { request_id: asked.request_id, answer });
             }
         }
-        if self.stop_by.is_some_and(|by| by <= Instant::now()) {
-            self.stop_by = None;
-            self.running.abort_all();
-            let calls: Vec<_> = self.calls.drain().collect();
-            for (call_id, started) in calls {
-                let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                self.feed(Input::ToolDone { call_id, outcome: interrupted(), ms });
-            }
+        let (events, given_up) = self.calls.due();
+        events.into_iter().for_each(|event| self.sink.emit(event));
+        for (call_id, outcome, ms) in given_up {
+            self.feed(Input::ToolDone { call_id, outcome, ms });
         }
     }
 
@@ -375,8 +359,7 @@ impl Driver {
             Effect::Judge { call, approved } => self.judge(call, approved),
             Effect::RunTool(call) => self.run_tool(call),
             Effect::CancelTools => {
-                self.tool_cancel.cancel();
-                self.stop_by = Some(Instant::now() + STOP_GRACE);
+                self.calls.stop();
             }
         }
         Ok(())
@@ -425,7 +408,7 @@ impl Driver {
             }
             SessionEvent::RunEnded(mut end) => {
                 end.ms = self.run_ms();
-                self.stop_by = None;
+                self.calls.settled();
                 // A missing checkpoint only makes the next resume read more.
                 self.log.checkpoint().unwrap_or_default();
                 if let Some(waiting) = self.ends.remove(&end.run_id) {
@@ -434,6 +417,12 @@ impl Driver {
                     return;
                 }
                 SessionEvent::RunEnded(end)
+            }
+            SessionEvent::FolderChanged(folder) => {
+                self.config.cwd = folder.clone().unwrap_or_else(|| self.project.clone());
+                self.state.get::<ShellFolder>().set(None);
+                self.log.set_cwd(self.config.cwd.clone());
+                SessionEvent::FolderChanged(folder)
             }
             event => event,
         };
@@ -473,19 +462,27 @@ impl Driver {
             betas: choice.betas.clone(),
         };
         self.model_cancel = Cancel::new();
-        self.tool_cancel = Cancel::new();
+        self.calls.renew();
         self.stream = Some((call, choice.provider.stream(request, self.model_cancel.clone())));
         Ok(())
     }
 
     fn tool_cx(&self, call: &ToolCall, progress: Progress) -> ToolCx {
+        let notes = self.notes_in.clone();
         ToolCx {
             cwd: self.config.cwd.clone(),
             session_id: self.session_id.clone(),
             call_id: call.id.0.clone(),
-            cancel: self.tool_cancel.child(),
+            cancel: self.calls.cancel(),
             progress,
             state: self.state.clone(),
+            later: Later::new(move |note| {
+                let notes = notes.clone();
+                // A session that has ended takes none.
+                Box::pin(async move { notes.send(note).await.unwrap_or_default() })
+            }),
+            outputs: self.outputs.clone(),
+            clock: Arc::clone(&self.clock),
         }
     }
 
@@ -506,33 +503,9 @@ impl Driver {
     }
 
     fn run_tool(&mut self, call: ToolCall) {
-        let started = Instant::now();
-        self.calls.insert(call.id.clone(), started);
-        let progress = {
-            let (queue, id) = (self.progress_in.clone(), call.id.clone());
-            Progress::new(move |bytes, tail| {
-                // Full: this report is dropped, a later one says more.
-                queue.try_send((id.clone(), bytes, tail.to_owned())).unwrap_or_default();
-            })
-        };
-        let cx = self.tool_cx(&call, progress);
+        let cx = self.tool_cx(&call, self.calls.progress(&call.id));
         let tool = self.tools.get(&call.name).map(Arc::clone);
-        self.running.spawn(async move {
-            let result = match tool {
-                Some(tool) => AssertUnwindSafe(tool.run(call.args, cx))
-                    .catch_unwind()
-                    .await
-                    .unwrap_or_else(|_| {
-                        Err(ToolError::Tell(
-                            "The tool crashed; this is a fault of Ostler. Try another way."
-                                .to_owned(),
-                        ))
-                    }),
-                None => Err(ToolError::Invalid(format!("No such tool available: {}", call.name))),
-            };
-            let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            (call.id, outcome(result), ms)
-        });
+        self.calls.start(call, tool, &*self.runner, cx);
     }
 }
 
@@ -563,53 +536,4 @@ fn tool_specs(tools: &Registry) -> Vec<ToolSpec> {
 
 fn refused(source: AnswerSource) -> Answer {
     Answer::Deny { message: None, reason: None, interrupt: false, source }
-}
-
-fn outcome(result: Result<ToolOutput, ToolError>) -> ToolOutcome {
-    match result {
-        Ok(output) => ToolOutcome {
-            content: context::cap_result(plain(output.content)),
-            structured: output.structured,
-            ok: true,
-            interrupted: false,
-            diffs: output.diffs,
-        },
-        Err(ToolError::Cancelled) => interrupted(),
-        Err(ToolError::Failed { text, structured }) => ToolOutcome {
-            content: context::cap_result(ToolResultContent::Text(text)),
-            structured,
-            ok: false,
-            interrupted: false,
-            diffs: Vec::new(),
-        },
-        Err(error @ (ToolError::Invalid(_) | ToolError::Tell(_))) => {
-            let text = error.to_string();
-            ToolOutcome {
-                structured: Value::String(format!("Error: {text}")),
-                content: context::cap_result(ToolResultContent::Text(text)),
-                ok: false,
-                interrupted: false,
-                diffs: Vec::new(),
-            }
-        }
-    }
-}
-
-/// A single text stays text, as most front ends expect.
-fn plain(content: Vec<Block>) -> ToolResultContent {
-    match <[Block; 1]>::try_from(content) {
-        Ok([Block::Text { text }]) => ToolResultContent::Text(text),
-        Ok([block]) => ToolResultContent::Blocks(vec![block]),
-        Err(content) => ToolResultContent::Blocks(content),
-    }
-}
-
-fn interrupted() -> ToolOutcome {
-    ToolOutcome {
-        content: ToolResultContent::Text(crate::mend::CALL_INTERRUPTED.to_owned()),
-        structured: Value::String(format!("Error: {}", crate::mend::CALL_INTERRUPTED)),
-        ok: false,
-        interrupted: true,
-        diffs: Vec::new(),
-    }
 }

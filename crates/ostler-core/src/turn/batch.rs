@@ -138,13 +138,7 @@ impl Call {
     }
 
     fn refuse(&mut self, message: String, by: DeniedBy) {
-        let outcome = ToolOutcome {
-            structured: Value::String(format!("Error: {message}")),
-            content: ToolResultContent::Text(message),
-            ok: false,
-            interrupted: false,
-            diffs: Vec::new(),
-        };
+        let outcome = ToolOutcome::failed(message);
         self.phase = Phase::Done { outcome, ms: None, denied_by: Some(by) };
     }
 }
@@ -204,7 +198,7 @@ impl Turn {
                     });
                 }
             }
-            out.push(Effect::Append(vec![
+            let mut records = vec![
                 Record::User(UserEntry {
                     uuid: uuid.clone(),
                     content: result_content(
@@ -222,7 +216,10 @@ impl Turn {
                     denied_by: denied_by.map(|by| by.name().to_owned()),
                     diffs: outcome.diffs.clone(),
                 }),
-            ]));
+            ];
+            records.extend(outcome.records.iter().cloned().map(Record::Own));
+            let changes = self.state_changes(&outcome.changes, &mut records);
+            out.push(Effect::Append(records));
             out.push(Effect::Emit(SessionEvent::ToolDone(Box::new(ToolDone {
                 tool_call_id: call.call.id.clone(),
                 message_id: call.call.message_id.clone(),
@@ -237,6 +234,7 @@ impl Turn {
                 denied_by: *denied_by,
                 diffs: outcome.diffs.clone(),
             }))));
+            out.extend(changes.into_iter().map(Effect::Emit));
             batch.settled += 1;
         }
     }

@@ -331,6 +331,7 @@ fn prompt(text: &str) -> Prompt {
         at_ms: 0,
         client_id: None,
         origin: None,
+        note: false,
     }
 }
 
@@ -368,6 +369,8 @@ fn answer(kind: u8) -> Answer {
 
 fn outcome(ok: bool) -> ToolOutcome {
     ToolOutcome {
+        changes: Vec::new(),
+        records: Vec::new(),
         content: ToolResultContent::Text("out".to_owned()),
         structured: json!({}),
         ok,
@@ -432,6 +435,7 @@ proptest! {
             let messages = context::messages(entries, None, &HashSet::new());
             format!("{messages:?}").replace(r#"Text("no")"#, &format!("Text({:?})", mend::CALL_INTERRUPTED))
                 .replace(r#"Text("out"), is_error: Some(false)"#, &format!("Text({:?}), is_error: Some(true)", mend::CALL_INTERRUPTED))
+                .replace(r#"Text("out")"#, &format!("Text({:?})", mend::CALL_INTERRUPTED))
         };
         prop_assert_eq!(texts(&crashed), texts(&world.entries));
     }

@@ -8,7 +8,8 @@ use ostler_protocol::{
     event::{AskSpan, AskTarget},
 };
 use ostler_provider::ModelEvent;
-use ostler_store::record::Record;
+use ostler_store::record::{Own, Record};
+use ostler_tool::{Change, Note};
 use serde_json::{Map, Value};
 
 use crate::event::SessionEvent;
@@ -68,6 +69,18 @@ pub enum Input {
     },
     /// The person gave a title.
     SetTitle(String),
+    /// Something happened in the background.
+    Note {
+        /// What.
+        note: Note,
+        /// When, ms since the epoch.
+        at_ms: i64,
+    },
+    /// The session ends, and with it what still runs in the background.
+    TasksGone {
+        /// When, ms since the epoch.
+        at_ms: i64,
+    },
     /// An append failed: nothing after it was done.
     StorageFailed {
         /// What the disk said.
@@ -133,6 +146,8 @@ pub struct Prompt {
     pub client_id: Option<String>,
     /// Where a host says that it came from.
     pub origin: Option<Value>,
+    /// Whether it is Ostler's own word about a background task, and not a person's.
+    pub note: bool,
 }
 
 /// A call that the model made.
@@ -282,6 +297,26 @@ pub struct ToolOutcome {
     pub interrupted: bool,
     /// Files that it changed.
     pub diffs: Vec<FileDiff>,
+    /// What it changed in the session itself.
+    pub changes: Vec<Change>,
+    /// Records that belong to it, written with its result.
+    pub records: Vec<Own>,
+}
+
+impl ToolOutcome {
+    /// A call that gave nothing but words that say why.
+    #[must_use]
+    pub fn failed(text: String) -> Self {
+        Self {
+            structured: Value::String(format!("Error: {text}")),
+            content: ToolResultContent::Text(text),
+            ok: false,
+            interrupted: false,
+            diffs: Vec::new(),
+            changes: Vec::new(),
+            records: Vec::new(),
+        }
+    }
 }
 
 /// What a door decides about the runs of its sessions.

@@ -133,6 +133,7 @@ async fn send_once(host: &Host, params: SessionSendParams) -> Result<SessionSend
         at_ms: host.now_ms(),
         client_id: params.client_id,
         origin: None,
+        note: false,
     };
     match session.prompt(prompt).await? {
         PromptReply::Started(end) => {
