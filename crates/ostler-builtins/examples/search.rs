@@ -39,6 +39,7 @@ fn hands() -> Hands {
         home: None,
         gate: Gate::open(),
         private: Vec::new(),
+        tasks: ostler_stdx::AbsPath::root(),
         limits: Limits::default(),
     }
 }

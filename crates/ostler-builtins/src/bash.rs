@@ -1,34 +1,33 @@
 //! Bash: runs a command in the shell. The command is judged as it is written, so nothing
 //! here adds to it or changes what it means.
 
+mod reports;
 mod script;
+mod spill;
+pub(crate) mod told;
 
-use std::{
-    ffi::OsString,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Duration};
 
-use ostler_protocol::Access;
-use ostler_sandbox::{Captured, Command, Error, Exit, Stream};
-use ostler_stdx::{AbsPath, bound_middle};
-use ostler_tool::{Concurrency, Progress, ShellFolder, Tool, ToolCx, ToolError, ToolOutput};
+use ostler_protocol::{Access, TaskKind};
+use ostler_sandbox::{Command, Error, Exit};
+use ostler_stdx::AbsPath;
+use ostler_tool::{Concurrency, ShellFolder, Tool, ToolCx, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     args::{absolute, flag, number},
-    bash::script::Report,
+    bash::{
+        reports::Reports,
+        script::Report,
+        spill::Spill,
+        told::{Around, told},
+    },
     disk::Place,
     hands::Hands,
-    plain::strip_controls,
+    tasks::{self, NewTask},
 };
-
-/// The shortest time between two reports of progress.
-const BETWEEN_REPORTS: Duration = Duration::from_millis(200);
-/// Bytes of the newest output that a report shows.
-const TAIL: usize = 500;
 
 /// Runs commands.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ pub(crate) struct Args {
     /// What the command does, in a few words for the person who may have to allow it.
     #[serde(default)]
     description: Option<String>,
-    /// Not available in this version: a call that sets it is refused.
+    /// Lets it go on in the background: the call gives a task id at once.
     #[serde(default, deserialize_with = "flag")]
     run_in_background: Option<bool>,
     /// The folder to run in, as other hosts send it.
@@ -90,20 +89,19 @@ impl Tool for Bash {
     }
 
     async fn run(&self, args: Args, cx: ToolCx) -> Result<ToolOutput, ToolError> {
+        let shell_folder = cx.state.get::<ShellFolder>();
+        let cwd = self.folder(&args, &shell_folder.or(&cx.cwd));
         if args.run_in_background == Some(true) {
-            let text = "background commands are not available in this version: run it without run_in_background, \
-                        with a timeout that it keeps";
-            return Err(ToolError::Tell(text.to_owned()));
+            return self.go_on(&args, cwd, &cx).await;
         }
         let limits = &self.0.limits;
         let timeout = Duration::from_millis(
             args.timeout.unwrap_or(limits.command_ms).clamp(1, limits.command_max_ms),
         );
-        let shell_folder = cx.state.get::<ShellFolder>();
-        let cwd = self.folder(&args, &shell_folder.or(&cx.cwd));
         let report = Report::new()
             .map_err(|error| ToolError::Tell(format!("cannot run a command: {error}")))?;
-        let exit = self.run_shell(&args.command, &cwd, timeout, &report, &cx).await?;
+        let mut spill = Spill::new(&cx.outputs, &cx.call_id, limits.shown_bytes);
+        let exit = self.run_shell(&args.command, &cwd, timeout, &report, &mut spill, &cx).await?;
         if exit.cancelled {
             return Err(ToolError::Cancelled);
         }
@@ -112,11 +110,41 @@ impl Tool for Bash {
         } else {
             None
         };
-        Ok(told(&exit, timeout, note, limits.shown_bytes))
+        let kept = spill.finish();
+        let command = &args.command;
+        Ok(told(&exit, Around { command, timeout, note, kept, cap: limits.shown_bytes }))
     }
 }
 
 impl Bash {
+    /// Starts it in the background.
+    async fn go_on(&self, args: &Args, cwd: AbsPath, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let task = NewTask {
+            kind: TaskKind::Shell,
+            title: self.title(args),
+            command: args.command.clone(),
+            cwd,
+            timeout: args.timeout.map(Duration::from_millis),
+        };
+        let started = tasks::start(&self.0, task, cx).await?;
+        let text = format!(
+            "Command running in background with ID: {}. You are told when it ends; read its output \
+             with TaskOutput, stop it with TaskStop.",
+            started.id
+        );
+        Ok(ToolOutput::text(
+            text,
+            json!({
+                "stdout": "",
+                "stderr": "",
+                "interrupted": false,
+                "isImage": false,
+                "noOutputExpected": false,
+                "backgroundTaskId": started.id,
+            }),
+        ))
+    }
+
     /// Runs it in the shell that is set up, or in `sh` if that is not there.
     async fn run_shell(
         &self,
@@ -124,11 +152,12 @@ impl Bash {
         cwd: &AbsPath,
         timeout: Duration,
         report: &Report,
+        spill: &mut Spill<'_>,
         cx: &ToolCx,
     ) -> Result<Exit, ToolError> {
         let hands = &self.0;
         let mut missing = None;
-        for shell in [hands.shell.clone(), OsString::from("sh"), OsString::from("/bin/sh")] {
+        for shell in hands.shells() {
             let command = Command::new(&shell, cwd.clone())
                 .args(report.args(command))
                 .env(hands.env.clone())
@@ -136,7 +165,10 @@ impl Bash {
             let mut progress = Reports::new(cx.progress.clone());
             let exit = hands
                 .supervisor
-                .run(&command, &cx.cancel, |stream, bytes| progress.saw(stream, bytes))
+                .run(&command, &cx.cancel, |_, bytes| {
+                    progress.saw(bytes);
+                    spill.saw(bytes);
+                })
                 .await;
             match exit {
                 Ok(exit) => return Ok(exit),
@@ -144,9 +176,14 @@ impl Bash {
                 Err(error) => return Err(ToolError::Tell(error.to_string())),
             }
         }
-        let error = missing.map_or_else(String::new, |error| error.to_string());
-        Err(ToolError::Tell(format!("there is no shell to run the command: {error}")))
+        Err(no_shell(missing.as_ref()))
     }
+}
+
+/// What the model reads where there is no shell at all.
+pub(crate) fn no_shell(missing: Option<&Error>) -> ToolError {
+    let error = missing.map_or_else(String::new, ToString::to_string);
+    ToolError::Tell(format!("there is no shell to run the command: {error}"))
 }
 
 /// Takes over the folder in which the command ended; gives a note if that is not allowed.
@@ -171,87 +208,4 @@ fn follow(
     }
     folder.set(None);
     Some(format!("Shell cwd was reset to {project}: `{ended}` is outside of the project"))
-}
-
-fn told(exit: &Exit, timeout: Duration, note: Option<String>, cap: usize) -> ToolOutput {
-    let mut text = String::new();
-    match (exit.timed_out, exit.code, exit.signal) {
-        (true, _, _) => text.push_str(&format!("Command timed out after {}\n", spoken(timeout))),
-        (false, Some(0), _) => {}
-        (false, Some(code), _) => text.push_str(&format!("Exit code {code}\n")),
-        (false, None, Some(signal)) => text.push_str(&format!("Ended by signal {signal}\n")),
-        (false, None, None) => text.push_str("Did not end\n"),
-    }
-    text.push_str(&bounded(&exit.combined, cap));
-    if let Some(note) = &note {
-        text.push_str(if text.is_empty() || text.ends_with('\n') { "" } else { "\n" });
-        text.push_str(note);
-    }
-    let text = match text.trim_end() {
-        "" => "(Bash completed with no output)".to_owned(),
-        text => text.to_owned(),
-    };
-    let stderr = bounded(&exit.stderr, cap);
-    let stderr = [Some(stderr), note]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>();
-    let mut structured = json!({
-        "stdout": bounded(&exit.stdout, cap),
-        "stderr": stderr.join("\n"),
-        "interrupted": exit.timed_out,
-        "isImage": false,
-        "noOutputExpected": false,
-    });
-    if exit.timed_out {
-        structured["timedOutAfterMs"] =
-            Value::from(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-    }
-    ToolOutput::text(text, structured)
-}
-
-/// Output as plain text within the cap: two thirds of it from the start.
-fn bounded(output: &Captured, cap: usize) -> String {
-    let text = strip_controls(&output.to_text());
-    let hint = match output.omitted() {
-        0 => String::new(),
-        _ => format!("{} bytes were written in all", output.total()),
-    };
-    let bounded = bound_middle(text.trim_end(), cap - cap / 3, cap / 3, &hint);
-    bounded.text
-}
-
-fn spoken(time: Duration) -> String {
-    match (time.as_secs(), time.subsec_millis()) {
-        (seconds, 0) => format!("{seconds} s"),
-        _ => format!("{} ms", time.as_millis()),
-    }
-}
-
-/// Tells now and then how much output there is.
-struct Reports {
-    progress: Progress,
-    bytes: u64,
-    tail: Vec<u8>,
-    last: Option<Instant>,
-}
-
-impl Reports {
-    fn new(progress: Progress) -> Self {
-        Self { progress, bytes: 0, tail: Vec::new(), last: None }
-    }
-
-    fn saw(&mut self, _: Stream, bytes: &[u8]) {
-        self.bytes += bytes.len() as u64;
-        let newest = &bytes[bytes.len().saturating_sub(TAIL)..];
-        let excess = (self.tail.len() + newest.len()).saturating_sub(TAIL);
-        self.tail.drain(..excess.min(self.tail.len()));
-        self.tail.extend_from_slice(newest);
-        let now = Instant::now();
-        if self.last.is_none_or(|last| now - last >= BETWEEN_REPORTS) {
-            self.last = Some(now);
-            self.progress.report(self.bytes, &strip_controls(&String::from_utf8_lossy(&self.tail)));
-        }
-    }
 }

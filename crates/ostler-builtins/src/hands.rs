@@ -74,6 +74,10 @@ pub struct Limits {
     pub command_ms: u64,
     /// The longest time that a call may name.
     pub command_max_ms: u64,
+    /// Background commands that may run at a time.
+    pub tasks_running: usize,
+    /// Bytes of output that are kept of one background command.
+    pub task_output_bytes: usize,
 }
 
 impl Default for Limits {
@@ -91,6 +95,8 @@ impl Default for Limits {
             search_ms: 30_000,
             command_ms: 120_000,
             command_max_ms: 600_000,
+            tasks_running: 100,
+            task_output_bytes: 16 << 20,
         }
     }
 }
@@ -113,6 +119,16 @@ pub struct Hands {
     /// Folders that searches never enter: where Ostler itself writes, so that a search
     /// cannot feed on its own output.
     pub private: Vec<AbsPath>,
+    /// The folder that takes the output of the session's background commands. It lies in
+    /// one of the `private` folders.
+    pub tasks: AbsPath,
     /// Caps.
     pub limits: Limits,
+}
+
+impl Hands {
+    /// The shells to try, in order.
+    pub(crate) fn shells(&self) -> [OsString; 3] {
+        [self.shell.clone(), OsString::from("sh"), OsString::from("/bin/sh")]
+    }
 }

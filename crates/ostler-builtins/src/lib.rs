@@ -13,6 +13,9 @@ mod hands;
 mod plain;
 mod read;
 mod search;
+mod task_output;
+mod task_stop;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,6 +25,7 @@ use ostler_tool::{DuplicateTool, Registry, erase};
 
 pub use edit::fuzz::fuzz_edit;
 pub use hands::{Gate, Hands, Limits};
+pub use tasks::{Tasks, tasks_of};
 
 /// Adds all tools.
 ///
@@ -30,6 +34,8 @@ pub use hands::{Gate, Hands, Limits};
 pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTool> {
     registry.add(erase(read::Read(hands.clone())))?;
     registry.add(erase(bash::Bash(hands.clone())))?;
+    registry.add(erase(task_output::TaskOutput(hands.clone())))?;
+    registry.add(erase(task_stop::TaskStop))?;
     registry.add(erase(glob::Glob(hands.clone())))?;
     registry.add(erase(grep::Grep(hands.clone())))?;
     registry.add(erase(edit::Edit(hands.clone())))?;

@@ -5,3 +5,4 @@ mod contract;
 mod file_tools;
 mod search_tools;
 mod shell;
+mod tasks;
