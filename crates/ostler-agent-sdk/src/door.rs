@@ -33,6 +33,12 @@ use start::{Plan, Refusal};
 /// While a turn goes on and nothing else is written, the host hears of us this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
+/// How long the host is kept for background commands, in ms, unless the variable
+/// [`BACKGROUND_WAIT`] says otherwise. The reference waits for ever, which hangs hosts
+/// when a command never ends (agent-sdk.md 9).
+const BACKGROUND_WAIT_MS: u64 = 60_000;
+const BACKGROUND_WAIT: &str = "OSTLER_BACKGROUND_WAIT_MS";
+
 /// Messages that the session may hold waiting; more wait here.
 const WAITING: usize = 64;
 
@@ -95,6 +101,8 @@ struct Open {
     backlog: VecDeque<Prompt>,
     /// Content that waits for the next prompt (`shouldQuery: false`).
     held: Vec<Block>,
+    /// Until when background commands are waited for, while nothing else goes on.
+    tasks_until: Option<Instant>,
 }
 
 impl Open {
@@ -103,6 +111,10 @@ impl Open {
             && self.outstanding.is_empty()
             && self.backlog.is_empty()
             && self.events.is_empty()
+    }
+
+    fn has_tasks(&self) -> bool {
+        !self.projector.tasks().is_empty()
     }
 }
 
@@ -118,9 +130,12 @@ where
             Err(refusal) => return Err(self.refuse(refusal).await),
         }
         loop {
-            if self.input_ended && self.open.as_ref().is_none_or(Open::is_idle) {
+            let is_idle = self.open.as_ref().is_none_or(Open::is_idle);
+            let has_tasks = self.open.as_ref().is_some_and(Open::has_tasks);
+            if self.input_ended && is_idle && !has_tasks {
                 return Ok(());
             }
+            let tasks_until = self.tasks_until(is_idle && has_tasks);
             let events = self.open.as_ref().map(|open| open.events.clone());
             let is_busy = self.open.as_ref().is_some_and(|open| open.running);
             let beat = self.last_write + KEEP_ALIVE;
@@ -131,11 +146,42 @@ where
                     // The session's task has gone; its last words were read.
                     None => return Ok(()),
                 },
+                () = until(tasks_until), if tasks_until.is_some() => self.tasks_are_late().await?,
                 () = tokio::time::sleep_until(beat), if is_busy => {
                     self.write(&[json!({"type": "keep_alive"}).to_string()]).await?;
                 }
             }
         }
+    }
+
+    /// Until when background commands are waited for; the wait begins when nothing but
+    /// them goes on.
+    fn tasks_until(&mut self, only_tasks: bool) -> Option<Instant> {
+        let wait = self.host.env().var(BACKGROUND_WAIT).and_then(|ms| ms.parse().ok());
+        let wait = Duration::from_millis(wait.unwrap_or(BACKGROUND_WAIT_MS));
+        let open = self.open.as_mut()?;
+        if !only_tasks {
+            open.tasks_until = None;
+            return None;
+        }
+        Some(*open.tasks_until.get_or_insert_with(|| Instant::now() + wait))
+    }
+
+    /// Background commands have kept the host long enough: without input they are stopped,
+    /// else the host hears that the session is idle.
+    async fn tasks_are_late(&mut self) -> Step {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if self.input_ended {
+            // What ends them tells their end as events, which this loop then shows.
+            let tasks = open.session.tasks();
+            open.tasks_until = Some(Instant::now() + KEEP_ALIVE);
+            tokio::spawn(async move { tasks.stop_all().await });
+            return Ok(());
+        }
+        // Far enough away: only a new turn or the end of the input changes anything.
+        open.tasks_until = Some(Instant::now() + Duration::from_secs(86_400));
+        let lines = open.projector.wait_no_more();
+        self.write(&lines).await
     }
 
     /// The exit status: that of the last result.
@@ -170,6 +216,9 @@ where
     /// The end of the input: what still waits for the host is refused, the rest goes on.
     async fn on_end(&mut self) -> Step {
         self.input_ended = true;
+        if let Some(open) = &mut self.open {
+            open.tasks_until = None;
+        }
         self.refuse_pending().await
     }
 
@@ -256,6 +305,7 @@ where
             running: false,
             backlog: VecDeque::new(),
             held: Vec::new(),
+            tasks_until: None,
         });
         Ok(())
     }
@@ -348,6 +398,13 @@ where
         self.out.flush().await.map_err(|_| status)?;
         self.last_write = Instant::now();
         Ok(())
+    }
+}
+
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -139,6 +139,8 @@ pub enum SessionEvent {
         edited_rule: Option<String>,
         /// The person's reason.
         reason: Option<String>,
+        /// The arguments that the person gave in the place of those that were asked about.
+        input: Option<Map<String, Value>>,
     },
     /// The request is no longer open: time out or interruption.
     Withdrawn {

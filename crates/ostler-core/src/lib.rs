@@ -17,5 +17,5 @@ pub use session::{
 };
 pub use turn::{
     Answer, AnswerSource, DeniedBy, Effect, Input, Policy, Prompt, Question, Ruling, ToolCall,
-    ToolOutcome, Turn, step, task_note,
+    ToolOutcome, Turn, step, tasks_gone,
 };

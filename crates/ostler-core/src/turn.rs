@@ -33,7 +33,7 @@ use crate::{
     event::{Denial, RunEnd, RunReason, SessionEvent},
     mend,
 };
-pub use background::task_note;
+pub use background::tasks_gone;
 use batch::Batch;
 use sampling::Sampling;
 pub use types::{
@@ -52,6 +52,8 @@ pub struct Turn {
     /// Written with the first prompt of a new session.
     opening: Vec<Record>,
     run: Option<Run>,
+    /// Waiting messages stay where they are.
+    held: bool,
     /// Work that goes on in the background.
     tasks: Vec<BackgroundTask>,
     /// The mode to go back to when plan mode ends.
@@ -130,6 +132,7 @@ impl Turn {
             queue: queue.into(),
             opening,
             run: None,
+            held: false,
             tasks: Vec::new(),
             before_plan: if mode == Mode::Plan { Mode::Default } else { mode },
             model_call: 0,
@@ -180,7 +183,7 @@ impl Turn {
     /// Waiting messages stay where they are: the session is about to end, and they are in
     /// the log.
     pub fn hold_queue(&mut self) {
-        self.queue.clear();
+        self.held = true;
     }
 
     /// Changes the limits of the runs to come.
@@ -389,6 +392,9 @@ impl Turn {
     /// Takes up what waits: notes, and one message or all of them merged, as the policy
     /// says. Notes alone begin nothing after a run that was stopped or failed.
     fn start_waiting(&mut self, reason: RunReason, out: &mut Vec<Effect>) {
+        if self.held {
+            return;
+        }
         if reason != RunReason::End && self.queue.iter().all(|item| item.note) {
             return;
         }

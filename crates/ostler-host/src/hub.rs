@@ -47,6 +47,8 @@ struct State {
     running: bool,
     requests: Vec<AskedEvent>,
     failed: bool,
+    /// The mode, once it changed.
+    mode: Option<Mode>,
 }
 
 struct Subscriber {
@@ -102,6 +104,16 @@ impl SessionHub {
             (0, false, false) => SessionState::Idle,
         };
         (doing, pending)
+    }
+
+    /// The mode in force, if it ever changed: by a person, a host or the model itself.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        self.state().mode
+    }
+
+    /// The mode is about to be this.
+    pub(crate) fn note_mode(&self, mode: Mode) {
+        self.state().mode = Some(mode);
     }
 
     /// The open requests, oldest first.
@@ -201,9 +213,11 @@ impl SessionHub {
                 state.running = false;
                 state.requests.clear();
             }
-            SessionEvent::Titled(_)
-            | SessionEvent::ModeChanged(_)
-            | SessionEvent::ModelChanged { .. } => return true,
+            SessionEvent::ModeChanged(mode) => {
+                state.mode = Some(*mode);
+                return true;
+            }
+            SessionEvent::Titled(_) | SessionEvent::ModelChanged { .. } => return true,
             _ => {}
         }
         before != (state.running, state.requests.len(), state.failed)

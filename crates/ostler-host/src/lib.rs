@@ -7,6 +7,7 @@
 mod env;
 mod gate;
 mod git;
+mod hands;
 mod host;
 mod hub;
 mod live;
@@ -16,6 +17,7 @@ mod models;
 pub mod outlet;
 mod project;
 mod prompt;
+mod question;
 mod rules;
 mod transcript;
 
@@ -24,6 +26,7 @@ pub use gate::Surface;
 pub use host::{Attachment, Host, HostOptions};
 pub use hub::{Published, SessionHub};
 pub use live::{LiveSession, SessionSpec};
+pub use methods::task_output;
 pub use ostler_core::{
     self as core, Answer, AnswerSource, DeniedBy, Prompt, PromptReply, RunEnd, RunReason,
     SessionEvent,

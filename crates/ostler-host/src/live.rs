@@ -1,12 +1,8 @@
 //! A session that this process serves: its task, its hub, its gate, and how it is made.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ostler_builtins::Hands;
+use ostler_builtins::Tasks;
 use ostler_core::{
     Command, Place, Prompt, PromptReply, SessionConfig, SessionHandle, SessionParts,
     SessionSnapshot, mend,
@@ -18,7 +14,7 @@ use ostler_store::{
     Header, Replay, Root, SessionLog,
     record::{Entry, EntryBody, Own, Record},
 };
-use ostler_tool::{Registry, SessionState};
+use ostler_tool::{PlanList, Registry, SessionState, TodoList};
 
 use crate::{
     gate::{HostGate, Surface},
@@ -136,6 +132,7 @@ pub struct LiveSession {
     pub(crate) facts: Mutex<LiveFacts>,
     /// How it reasons from here on, if that was changed.
     thinking: Mutex<Option<ostler_provider::Thinking>>,
+    state: SessionState,
     supervisor: Supervisor,
 }
 
@@ -187,6 +184,7 @@ impl LiveSession {
         }
         let mut entries = std::mem::take(&mut replay.entries);
         close_open(host, &mut log, &mut replay, &mut entries)?;
+        close_tasks(host, &mut log, &mut replay)?;
         Self::build(host, spec, log, Loaded { entries, replay: Some(replay) })
     }
 
@@ -217,7 +215,8 @@ impl LiveSession {
         ));
         let rules = Arc::new(SessionRules::new(host, &spec, settings.rules, settings.extra_dirs));
         let supervisor = Supervisor::new(host.exe());
-        let tools = tools(host, &spec, &supervisor, &rules)?;
+        let tools = tools(host, &spec, &id, &supervisor, &rules)?;
+        let state = restored(&carried);
         let gate = Arc::new(HostGate::new(
             Arc::clone(&hub),
             Arc::clone(&rules),
@@ -258,7 +257,7 @@ impl LiveSession {
             queue: carried.queue,
             opening,
             tools: tools.clone(),
-            state: SessionState::default(),
+            state: state.clone(),
             runner: Arc::new(ostler_core::PlainRunner),
             outputs: ostler_tool::Outputs::none(),
             gate,
@@ -278,6 +277,7 @@ impl LiveSession {
             model: Mutex::new(model),
             facts: Mutex::new(facts),
             thinking: Mutex::new(None),
+            state,
             supervisor,
         }))
     }
@@ -308,7 +308,9 @@ impl LiveSession {
     }
 
     pub(crate) fn facts(&self) -> LiveFacts {
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        facts.mode = self.hub.mode().unwrap_or(facts.mode);
+        facts
     }
 
     pub(crate) fn with_facts(&self, change: impl FnOnce(&mut LiveFacts)) {
@@ -342,7 +344,7 @@ impl LiveSession {
 
     /// Changes the mode from the next tool call on.
     pub async fn set_mode(&self, mode: Mode) {
-        self.with_facts(|facts| facts.mode = mode);
+        self.hub.note_mode(mode);
         self.handle.tell(Command::SetMode(mode)).await;
     }
 
@@ -425,6 +427,17 @@ impl LiveSession {
         self.rules.learn(decision, rule)
     }
 
+    /// The session's background tasks.
+    #[must_use]
+    pub fn tasks(&self) -> Arc<Tasks> {
+        self.state.get::<Tasks>()
+    }
+
+    /// The session's to-do list.
+    pub(crate) fn todos(&self) -> Vec<ostler_protocol::Todo> {
+        self.state.get::<TodoList>().get()
+    }
+
     /// Looks at the session and at its place in the event stream at the same moment.
     pub async fn snapshot(&self) -> Option<(u64, SessionSnapshot)> {
         let hub = Arc::clone(&self.hub);
@@ -479,6 +492,37 @@ fn close_open(
         }
     }
     Ok(())
+}
+
+/// Background tasks died with the process that ran them: the log says so, and the model
+/// reads it with the next prompt.
+fn close_tasks(host: &Host, log: &mut SessionLog, replay: &mut Replay) -> Result<(), RpcError> {
+    let carried = &mut replay.carried;
+    let mut ids = IdGen::random();
+    let records = ostler_core::tasks_gone(&carried.tasks, &carried.queue, host.now_ms(), &mut ids);
+    log.append(&records).map_err(|error| storage_error(&error))?;
+    for record in records {
+        match record {
+            Record::Own(Own::Task { task }) => {
+                let known = carried.tasks.iter_mut().find(|known| known.id == task.id);
+                if let Some(known) = known {
+                    *known = task;
+                }
+            }
+            Record::Own(Own::Queue { items }) => carried.queue = items,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The state that tools of an earlier process kept.
+fn restored(carried: &ostler_store::record::Carried) -> SessionState {
+    let state = SessionState::default();
+    state.get::<Tasks>().restore(carried.tasks.clone());
+    state.get::<TodoList>().replace(carried.todos.clone());
+    state.get::<PlanList>().change(|list| list.clone_from(&carried.plan));
+    state
 }
 
 /// Whether the block of a journal stands in the log already: the process died between
@@ -539,19 +583,11 @@ fn beginning(
 fn tools(
     host: &Host,
     spec: &SessionSpec,
+    id: &SessionId,
     supervisor: &Supervisor,
     rules: &Arc<SessionRules>,
 ) -> Result<Registry, RpcError> {
-    let env: BTreeMap<OsString, OsString> = host.child_env();
-    let hands = Hands {
-        supervisor: supervisor.clone(),
-        env,
-        shell: "bash".into(),
-        home: Some(host.env().home.clone()),
-        gate: rules.last_moment(),
-        private: vec![host.env().roots.home.clone()],
-        limits: ostler_builtins::Limits::default(),
-    };
+    let hands = crate::hands::hands(host, supervisor.clone(), rules.last_moment(), id.as_str());
     let mut registry = Registry::default();
     ostler_builtins::register(&mut registry, hands)
         .map_err(|error| RpcError::new(ErrorKind::Internal, error.to_string()))?;

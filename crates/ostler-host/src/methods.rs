@@ -1,7 +1,9 @@
 //! Every method of the protocol, one file per resource.
 
 mod permission;
+mod question;
 mod session;
+mod tasks;
 
 use std::sync::Arc;
 
@@ -11,12 +13,14 @@ use ostler_protocol::{
         Caller, EventsSubscribeParams, EventsSubscribeResult, EventsUnsubscribeParams, Handler,
         HostInfoParams, HostInfoResult, PermissionAnswerParams, PermissionPendingParams,
         PermissionPendingResult, PermissionRejectParams, ProjectRow, ProjectsListParams,
-        ProjectsListResult, ProvidersListParams, ProvidersListResult, RpcDiscoverParams,
+        ProjectsListResult, ProvidersListParams, ProvidersListResult, QuestionAnswerParams,
+        QuestionPendingParams, QuestionPendingResult, QuestionRejectParams, RpcDiscoverParams,
         RpcDiscoverResult, SessionDequeueParams, SessionDequeueResult, SessionListParams,
         SessionListResult, SessionOpenParams, SessionOpenResult, SessionRenameParams,
         SessionResumeParams, SessionResumeResult, SessionSendParams, SessionSendResult,
-        SessionSetParams, SessionStartParams, SessionStartResult, SessionStopParams, ToolInfo,
-        ToolsListParams, ToolsListResult,
+        SessionSetParams, SessionStartParams, SessionStartResult, SessionStopParams,
+        TasksListParams, TasksListResult, TasksOutputParams, TasksOutputResult, TasksStopParams,
+        TasksStopResult, ToolInfo, ToolsListParams, ToolsListResult,
     },
     session::SessionRow,
 };
@@ -27,6 +31,7 @@ use crate::{
     live::SessionSpec,
 };
 pub(crate) use session::live_row;
+pub use tasks::task_output;
 
 impl Handler for Host {
     async fn tools_list(
@@ -132,6 +137,54 @@ impl Handler for Host {
         params: PermissionPendingParams,
     ) -> Result<PermissionPendingResult, RpcError> {
         Ok(permission::pending(self, params.session_id.as_ref()))
+    }
+
+    async fn question_answer(
+        &self,
+        _caller: &Caller,
+        params: QuestionAnswerParams,
+    ) -> Result<(), RpcError> {
+        question::answer(self, params).await
+    }
+
+    async fn question_reject(
+        &self,
+        _caller: &Caller,
+        params: QuestionRejectParams,
+    ) -> Result<(), RpcError> {
+        question::reject(self, params).await
+    }
+
+    async fn question_pending(
+        &self,
+        _caller: &Caller,
+        params: QuestionPendingParams,
+    ) -> Result<QuestionPendingResult, RpcError> {
+        Ok(question::pending(self, params.session_id.as_ref()))
+    }
+
+    async fn tasks_list(
+        &self,
+        _caller: &Caller,
+        params: TasksListParams,
+    ) -> Result<TasksListResult, RpcError> {
+        tasks::list(self, &params.session_id)
+    }
+
+    async fn tasks_output(
+        &self,
+        _caller: &Caller,
+        params: TasksOutputParams,
+    ) -> Result<TasksOutputResult, RpcError> {
+        tasks::output(self, params).await
+    }
+
+    async fn tasks_stop(
+        &self,
+        _caller: &Caller,
+        params: TasksStopParams,
+    ) -> Result<TasksStopResult, RpcError> {
+        tasks::stop(self, params).await
     }
 
     async fn providers_list(

@@ -3,20 +3,20 @@
 //! A projection translates and decides nothing. It keeps just what an event needs from
 //! earlier ones.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ostler_core::{
     DeniedBy, RunReason, SessionEvent,
     event::{Delta, ToolDone},
 };
 use ostler_protocol::{
-    EventKind, MessageId, Mode, RunId, ToolCallId,
+    EventKind, MessageId, Mode, RequestId, RunId, ToolCallId,
     event::{DeltaPlace, DoneReason, NoticeLevel, PermissionAnswer, PermissionAsked, Truncated},
     session::PermissionDecision,
 };
 use serde_json::{Map, Value, json};
 
-use crate::transcript;
+use crate::{question, transcript};
 
 /// Most bytes of one tool result in an event.
 const RESULT_CAP: usize = 256 * 1024;
@@ -28,13 +28,22 @@ pub(crate) struct Projector {
     mode: Mode,
     run_id: Option<RunId>,
     started: HashSet<ToolCallId>,
+    /// Open questions and plans: what each asks.
+    questions: HashMap<RequestId, Vec<String>>,
     /// Characters of a call's arguments at which the next `tool_input` is due.
     input_due: u32,
 }
 
 impl Projector {
     pub(crate) fn new(project_path: String, mode: Mode) -> Self {
-        Self { project_path, mode, run_id: None, started: HashSet::new(), input_due: 0 }
+        Self {
+            project_path,
+            mode,
+            run_id: None,
+            started: HashSet::new(),
+            questions: HashMap::new(),
+            input_due: 0,
+        }
     }
 
     /// The run that the next events belong to.
@@ -106,11 +115,16 @@ impl Projector {
                 );
                 out
             }
-            SessionEvent::Asked(asked) => {
-                vec![EventKind::PermissionAsked(Box::new(permission_asked(
-                    asked,
-                    &self.project_path,
-                )))]
+            SessionEvent::Asked(asked) => vec![self.asked(asked)],
+            SessionEvent::Answered { request_id, allowed, input, reason, .. }
+                if self.questions.contains_key(request_id) =>
+            {
+                vec![self.question_answered(request_id, *allowed, input.as_ref(), reason.as_ref())]
+            }
+            SessionEvent::Withdrawn { request_id, reason }
+                if self.questions.contains_key(request_id) =>
+            {
+                vec![self.question_answered(request_id, false, None, Some(reason))]
             }
             SessionEvent::Answered { request_id, allowed: true, decision, edited_rule, .. } => {
                 vec![EventKind::PermissionAnswered {
@@ -177,6 +191,35 @@ impl Projector {
             }],
             SessionEvent::RunEnded(end) => self.run_ended(end),
         }
+    }
+
+    fn asked(&mut self, asked: &ostler_core::AskedEvent) -> EventKind {
+        match question::asked(asked) {
+            Some(question) => {
+                let questions = question.questions.iter().map(|spec| spec.question.clone());
+                self.questions.insert(asked.request_id.clone(), questions.collect());
+                EventKind::QuestionAsked(Box::new(question))
+            }
+            None => {
+                EventKind::PermissionAsked(Box::new(permission_asked(asked, &self.project_path)))
+            }
+        }
+    }
+
+    fn question_answered(
+        &mut self,
+        request_id: &RequestId,
+        allowed: bool,
+        input: Option<&Map<String, Value>>,
+        reason: Option<&String>,
+    ) -> EventKind {
+        let request_id = request_id.clone();
+        let questions = self.questions.remove(&request_id).unwrap_or_default();
+        if !allowed {
+            return EventKind::QuestionRejected { request_id, reason: reason.cloned() };
+        }
+        let answers = question::answers_of(input, &questions);
+        EventKind::QuestionAnswered { request_id, answers }
     }
 
     /// Due at 64 characters and whenever they have doubled: few events, and progress shows.

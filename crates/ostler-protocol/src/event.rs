@@ -129,6 +129,22 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// An answer is wanted from the person: to questions, or to a plan.
+    QuestionAsked(Box<QuestionAsked>),
+    /// Questions were answered, or a plan approved.
+    #[serde(rename = "question.answered")]
+    QuestionAnswered {
+        request_id: RequestId,
+        /// One per question, in order; empty for a plan.
+        answers: Vec<String>,
+    },
+    /// Questions or a plan were refused, timed out or were withdrawn.
+    #[serde(rename = "question.rejected")]
+    QuestionRejected {
+        request_id: RequestId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// Something worth a quiet line.
     Notice {
         level: NoticeLevel,
@@ -253,6 +269,86 @@ pub struct PermissionAsked {
     /// When it counts as denied; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
+}
+
+/// What the person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// Questions with options.
+    Question,
+    /// Whether a plan is to be carried out.
+    Plan,
+}
+
+/// One question (ipc.md 2.11).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionSpec {
+    /// The question.
+    pub question: String,
+    /// A word or two that name it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub header: String,
+    /// What can be chosen.
+    pub options: Vec<QuestionOption>,
+    /// Whether several can be chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub multiple: bool,
+    /// Whether free text can be given instead.
+    pub custom: bool,
+}
+
+/// One option of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionOption {
+    /// What the answer names.
+    pub label: String,
+    /// What choosing it means.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What it would look like, as Markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+}
+
+/// An open question or plan, as `question_asked` and `question.pending` give it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionAsked {
+    /// Name this in `question.answer`.
+    pub request_id: RequestId,
+    /// The call that waits.
+    pub tool_call_id: ToolCallId,
+    /// What is asked.
+    pub kind: QuestionKind,
+    /// The questions; empty for a plan.
+    pub questions: Vec<QuestionSpec>,
+    /// The plan, as Markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// What the plan wants to do without further questions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<PlanAllowed>,
+    /// The modes in which an approved plan can be carried out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<Mode>,
+    /// When it was asked, ms since the epoch.
+    pub asked_at: i64,
+    /// When it counts as refused; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<i64>,
+}
+
+/// Something that a plan wants to do without further questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanAllowed {
+    /// The tool.
+    pub tool: String,
+    /// What it is to do.
+    pub text: String,
 }
 
 /// One thing that a call touches.

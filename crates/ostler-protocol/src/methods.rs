@@ -10,7 +10,7 @@ use ts_rs::TS;
 
 use crate::{
     error::{ErrorKind, RpcError},
-    event::PermissionAsked,
+    event::{PermissionAsked, QuestionAsked},
     ids::{MessageId, RequestId, SessionId},
     mode::Mode,
     params::decode,
@@ -18,6 +18,7 @@ use crate::{
         LoopResult, PermissionDecision, SerializedMessage, SessionMeta, SessionRow, SessionStatus,
         TranscriptMessage,
     },
+    task::{BackgroundTask, Todo},
 };
 
 /// What is known of one method, for discovery and generated clients.
@@ -119,6 +120,18 @@ methods! {
     "permission.reject" permission_reject(PermissionRejectParams) -> Null;
     /// The permission requests that wait for an answer.
     "permission.pending" permission_pending(PermissionPendingParams) -> PermissionPendingResult;
+    /// Answers questions, or decides on a plan.
+    "question.answer" question_answer(QuestionAnswerParams) -> Null;
+    /// Refuses questions or a plan.
+    "question.reject" question_reject(QuestionRejectParams) -> Null;
+    /// The questions and plans that wait for an answer.
+    "question.pending" question_pending(QuestionPendingParams) -> QuestionPendingResult;
+    /// The commands and agents of a session that go on in the background, and those that ended.
+    "tasks.list" tasks_list(TasksListParams) -> TasksListResult;
+    /// What a background task wrote, from a place on.
+    "tasks.output" tasks_output(TasksOutputParams) -> TasksOutputResult;
+    /// Stops a background task and everything that it started.
+    "tasks.stop" tasks_stop(TasksStopParams) -> TasksStopResult;
     /// The providers that can be used, and which have a key.
     "providers.list" providers_list(ProvidersListParams) -> ProvidersListResult;
     /// The project folders that sessions were started in, newest first.
@@ -350,6 +363,15 @@ wire! {
         epoch: String,
         /// Open permission requests.
         requests: Vec<PermissionAsked>,
+        /// Open questions and plans.
+        #[serde(default)]
+        questions: Vec<QuestionAsked>,
+        /// The to-do list.
+        #[serde(default)]
+        todos: Vec<Todo>,
+        /// Background tasks.
+        #[serde(default)]
+        tasks: Vec<BackgroundTask>,
         /// Waiting messages.
         queue: Vec<QueuedMessage>,
         /// The block that is being written.
@@ -409,6 +431,87 @@ wire! {
         /// Only this session.
         #[serde(default)]
         session_id: Option<SessionId>,
+    }
+    /// What the person picked for one question.
+    struct QuestionPick {
+        /// The labels of the options.
+        labels: Vec<String>,
+        /// Their own words, at most 2000 characters.
+        #[serde(default)]
+        text: Option<String>,
+    }
+    /// Params of `question.answer`.
+    struct QuestionAnswerParams {
+        /// The request.
+        request_id: RequestId,
+        /// One per question, in order; a missing one reads as unanswered.
+        #[serde(default)]
+        answers: Option<Vec<String>>,
+        /// The same with labels and words apart.
+        #[serde(default)]
+        picks: Option<Vec<QuestionPick>>,
+        /// Of a plan: whether it is to be carried out.
+        #[serde(default)]
+        approved: Option<bool>,
+        /// Of a plan: the mode in which.
+        #[serde(default)]
+        mode: Option<Mode>,
+        /// Of a plan: what is wrong with it; the model reads it. At most 2000 characters.
+        #[serde(default)]
+        reason: Option<String>,
+        /// Of a plan: the plan as the person changed it.
+        #[serde(default)]
+        edited_plan: Option<String>,
+    }
+    /// Params of `question.reject`.
+    struct QuestionRejectParams {
+        /// The request.
+        request_id: RequestId,
+        /// Why; the model reads it.
+        #[serde(default)]
+        reason: Option<String>,
+    }
+    /// Params of `question.pending`.
+    struct QuestionPendingParams {
+        /// Only this session.
+        #[serde(default)]
+        session_id: Option<SessionId>,
+    }
+    /// Params of `tasks.list`.
+    struct TasksListParams {
+        /// The session.
+        session_id: SessionId,
+    }
+    /// Params of `tasks.output`.
+    struct TasksOutputParams {
+        /// The session.
+        session_id: SessionId,
+        /// The task.
+        task_id: String,
+        /// The byte to start at; absent, the newest 64 KiB.
+        #[serde(default)]
+        offset: Option<u64>,
+    }
+    /// Result of `tasks.output`.
+    struct TasksOutputResult {
+        /// At most 64 KiB; bytes that are no UTF-8 read as U+FFFD.
+        text: String,
+        /// The byte that it starts at.
+        offset: u64,
+        /// Bytes that there are.
+        total: u64,
+    }
+    /// Params of `tasks.stop`.
+    struct TasksStopParams {
+        /// The session.
+        session_id: SessionId,
+        /// The task.
+        task_id: String,
+    }
+    /// Result of `tasks.stop`.
+    struct TasksStopResult {
+        /// Whether it ran and was stopped.
+        stopped: bool,
     }
     /// Params of `providers.list`.
     struct ProvidersListParams {}
@@ -508,6 +611,10 @@ pub type ToolsListResult = Vec<ToolInfo>;
 pub type SessionListResult = Vec<SessionRow>;
 /// Result of `permission.pending`.
 pub type PermissionPendingResult = Vec<PermissionAsked>;
+/// Result of `question.pending`.
+pub type QuestionPendingResult = Vec<QuestionAsked>;
+/// Result of `tasks.list`.
+pub type TasksListResult = Vec<BackgroundTask>;
 /// Result of `providers.list`.
 pub type ProvidersListResult = Vec<ProviderInfo>;
 /// Result of `projects.list`.

@@ -201,7 +201,11 @@ block: number,
 /**
  * The delta's ordinal in its block, from 0.
  */
-n: number, } | { "type": "text", content: string, messageId: MessageId, } | { "type": "thinking", content: string, messageId: MessageId, } | { "type": "tool_input", toolCallId: ToolCallId, toolName: string, chars: number, } | { "type": "tool_start", toolCallId: ToolCallId, toolName: string, args: Record<string, unknown>, title: string, messageId: MessageId, } | { "type": "tool_progress", toolCallId: ToolCallId, elapsedMs: number, bytes: number, tail: string, } | { "type": "tool_output", toolCallId: ToolCallId, content: string, } | { "type": "tool_complete", toolCallId: ToolCallId, toolName: string, result: string, success: boolean, duration_ms?: number | null, deniedBy?: string | null, truncated?: Truncated | null, } | { "type": "session.diff", toolCallId: ToolCallId, diff: Array<FileDiff>, added: number, removed: number, } | { "type": "permission_asked" } & PermissionAsked | { "type": "permission.answered", requestId: RequestId, answer: PermissionAnswer, } | { "type": "permission.rejected", requestId: RequestId, reason?: string | null, } | { "type": "notice", level: NoticeLevel, content: string, key?: string | null, args?: Record<string, unknown>, } | { "type": "stream_reset", messageId: MessageId, } | { "type": "usage_totals", totalInputTokens: number, totalOutputTokens: number, totalCacheReadTokens: number, totalCacheWriteTokens?: number | null, contextTokens?: number | null, window?: number | null, } | { "type": "message_queued", id: string, content: string, } | { "type": "message_dequeued", id: string, } | { "type": "message_started", id: string, } | { "type": "options_changed", agentMode: string, permissionMode: Mode, provider?: string | null, model?: string | null, } | { "type": "todos_updated", todos: Array<Todo>, } | { "type": "task_updated", task: BackgroundTask, } | { "type": "session.error", error: string, kind: ErrorKind, hint?: string | null, } | { "type": "session.updated", } | { "type": "done", content: string, messageId: MessageId, ms: number, model: string, reason: DoneReason, queuedId?: string | null, } | { "type": "session.changed", row: SessionRow, } | { "type": "session.removed", } | { "type": "stream_gap", from: number, to: number, });
+n: number, } | { "type": "text", content: string, messageId: MessageId, } | { "type": "thinking", content: string, messageId: MessageId, } | { "type": "tool_input", toolCallId: ToolCallId, toolName: string, chars: number, } | { "type": "tool_start", toolCallId: ToolCallId, toolName: string, args: Record<string, unknown>, title: string, messageId: MessageId, } | { "type": "tool_progress", toolCallId: ToolCallId, elapsedMs: number, bytes: number, tail: string, } | { "type": "tool_output", toolCallId: ToolCallId, content: string, } | { "type": "tool_complete", toolCallId: ToolCallId, toolName: string, result: string, success: boolean, duration_ms?: number | null, deniedBy?: string | null, truncated?: Truncated | null, } | { "type": "session.diff", toolCallId: ToolCallId, diff: Array<FileDiff>, added: number, removed: number, } | { "type": "permission_asked" } & PermissionAsked | { "type": "permission.answered", requestId: RequestId, answer: PermissionAnswer, } | { "type": "permission.rejected", requestId: RequestId, reason?: string | null, } | { "type": "question_asked" } & QuestionAsked | { "type": "question.answered", requestId: RequestId, 
+/**
+ * One per question, in order; empty for a plan.
+ */
+answers: Array<string>, } | { "type": "question.rejected", requestId: RequestId, reason?: string | null, } | { "type": "notice", level: NoticeLevel, content: string, key?: string | null, args?: Record<string, unknown>, } | { "type": "stream_reset", messageId: MessageId, } | { "type": "usage_totals", totalInputTokens: number, totalOutputTokens: number, totalCacheReadTokens: number, totalCacheWriteTokens?: number | null, contextTokens?: number | null, window?: number | null, } | { "type": "message_queued", id: string, content: string, } | { "type": "message_dequeued", id: string, } | { "type": "message_started", id: string, } | { "type": "options_changed", agentMode: string, permissionMode: Mode, provider?: string | null, model?: string | null, } | { "type": "todos_updated", todos: Array<Todo>, } | { "type": "task_updated", task: BackgroundTask, } | { "type": "session.error", error: string, kind: ErrorKind, hint?: string | null, } | { "type": "session.updated", } | { "type": "done", content: string, messageId: MessageId, ms: number, model: string, reason: DoneReason, queuedId?: string | null, } | { "type": "session.changed", row: SessionRow, } | { "type": "session.removed", } | { "type": "stream_gap", from: number, to: number, });
 
 /**
  * How loud a notice is.
@@ -285,6 +289,107 @@ askedAt: number,
  * When it counts as denied; absent means never.
  */
 expiresAt?: number | null, };
+
+/**
+ * Something that a plan wants to do without further questions.
+ */
+export type PlanAllowed = { 
+/**
+ * The tool.
+ */
+tool: string, 
+/**
+ * What it is to do.
+ */
+text: string, };
+
+/**
+ * An open question or plan, as `question_asked` and `question.pending` give it.
+ */
+export type QuestionAsked = { 
+/**
+ * Name this in `question.answer`.
+ */
+requestId: RequestId, 
+/**
+ * The call that waits.
+ */
+toolCallId: ToolCallId, 
+/**
+ * What is asked.
+ */
+kind: QuestionKind, 
+/**
+ * The questions; empty for a plan.
+ */
+questions: Array<QuestionSpec>, 
+/**
+ * The plan, as Markdown.
+ */
+plan?: string | null, 
+/**
+ * What the plan wants to do without further questions.
+ */
+allowed?: Array<PlanAllowed>, 
+/**
+ * The modes in which an approved plan can be carried out.
+ */
+modes?: Array<Mode>, 
+/**
+ * When it was asked, ms since the epoch.
+ */
+askedAt: number, 
+/**
+ * When it counts as refused; absent means never.
+ */
+expiresAt?: number | null, };
+
+/**
+ * What the person is asked.
+ */
+export type QuestionKind = "question" | "plan";
+
+/**
+ * One option of a question.
+ */
+export type QuestionOption = { 
+/**
+ * What the answer names.
+ */
+label: string, 
+/**
+ * What choosing it means.
+ */
+description?: string, 
+/**
+ * What it would look like, as Markdown.
+ */
+preview?: string | null, };
+
+/**
+ * One question (ipc.md 2.11).
+ */
+export type QuestionSpec = { 
+/**
+ * The question.
+ */
+question: string, 
+/**
+ * A word or two that name it.
+ */
+header?: string, 
+/**
+ * What can be chosen.
+ */
+options: Array<QuestionOption>, 
+/**
+ * Whether several can be chosen.
+ */
+multiple?: boolean, 
+/**
+ * Whether free text can be given instead.
+ */
+custom: boolean, };
 
 /**
  * A text was cut for the wire (R-125).
@@ -571,6 +676,74 @@ scripted?: boolean | null, };
 export type ProvidersListParams = Record<symbol, never>;
 
 /**
+ * Params of `question.answer`.
+ */
+export type QuestionAnswerParams = { 
+/**
+ * The request.
+ */
+requestId: RequestId, 
+/**
+ * One per question, in order; a missing one reads as unanswered.
+ */
+answers?: Array<string> | null, 
+/**
+ * The same with labels and words apart.
+ */
+picks?: Array<QuestionPick> | null, 
+/**
+ * Of a plan: whether it is to be carried out.
+ */
+approved?: boolean | null, 
+/**
+ * Of a plan: the mode in which.
+ */
+mode?: Mode | null, 
+/**
+ * Of a plan: what is wrong with it; the model reads it. At most 2000 characters.
+ */
+reason?: string | null, 
+/**
+ * Of a plan: the plan as the person changed it.
+ */
+editedPlan?: string | null, };
+
+/**
+ * Params of `question.pending`.
+ */
+export type QuestionPendingParams = { 
+/**
+ * Only this session.
+ */
+sessionId?: SessionId | null, };
+
+/**
+ * What the person picked for one question.
+ */
+export type QuestionPick = { 
+/**
+ * The labels of the options.
+ */
+labels: Array<string>, 
+/**
+ * Their own words, at most 2000 characters.
+ */
+text?: string | null, };
+
+/**
+ * Params of `question.reject`.
+ */
+export type QuestionRejectParams = { 
+/**
+ * The request.
+ */
+requestId: RequestId, 
+/**
+ * Why; the model reads it.
+ */
+reason?: string | null, };
+
+/**
  * The message waits.
  */
 export type Queued = { 
@@ -686,6 +859,18 @@ epoch: string,
  * Open permission requests.
  */
 requests: Array<PermissionAsked>, 
+/**
+ * Open questions and plans.
+ */
+questions: Array<QuestionAsked>, 
+/**
+ * The to-do list.
+ */
+todos: Array<Todo>, 
+/**
+ * Background tasks.
+ */
+tasks: Array<BackgroundTask>, 
 /**
  * Waiting messages.
  */
@@ -879,6 +1064,71 @@ sessionId: SessionId,
  * Drops waiting messages too.
  */
 clearQueue?: boolean | null, };
+
+/**
+ * Params of `tasks.list`.
+ */
+export type TasksListParams = { 
+/**
+ * The session.
+ */
+sessionId: SessionId, };
+
+/**
+ * Params of `tasks.output`.
+ */
+export type TasksOutputParams = { 
+/**
+ * The session.
+ */
+sessionId: SessionId, 
+/**
+ * The task.
+ */
+taskId: string, 
+/**
+ * The byte to start at; absent, the newest 64 KiB.
+ */
+offset?: number | null, };
+
+/**
+ * Result of `tasks.output`.
+ */
+export type TasksOutputResult = { 
+/**
+ * At most 64 KiB; bytes that are no UTF-8 read as U+FFFD.
+ */
+text: string, 
+/**
+ * The byte that it starts at.
+ */
+offset: number, 
+/**
+ * Bytes that there are.
+ */
+total: number, };
+
+/**
+ * Params of `tasks.stop`.
+ */
+export type TasksStopParams = { 
+/**
+ * The session.
+ */
+sessionId: SessionId, 
+/**
+ * The task.
+ */
+taskId: string, };
+
+/**
+ * Result of `tasks.stop`.
+ */
+export type TasksStopResult = { 
+/**
+ * Whether it ran and was stopped.
+ */
+stopped: boolean, };
 
 /**
  * One tool.
@@ -1336,6 +1586,18 @@ export type Methods = {
   "permission.reject": { params: PermissionRejectParams; result: null };
   /** The permission requests that wait for an answer. */
   "permission.pending": { params: PermissionPendingParams; result: Array<PermissionAsked> };
+  /** Answers questions, or decides on a plan. */
+  "question.answer": { params: QuestionAnswerParams; result: null };
+  /** Refuses questions or a plan. */
+  "question.reject": { params: QuestionRejectParams; result: null };
+  /** The questions and plans that wait for an answer. */
+  "question.pending": { params: QuestionPendingParams; result: Array<QuestionAsked> };
+  /** The commands and agents of a session that go on in the background, and those that ended. */
+  "tasks.list": { params: TasksListParams; result: Array<BackgroundTask> };
+  /** What a background task wrote, from a place on. */
+  "tasks.output": { params: TasksOutputParams; result: TasksOutputResult };
+  /** Stops a background task and everything that it started. */
+  "tasks.stop": { params: TasksStopParams; result: TasksStopResult };
   /** The providers that can be used, and which have a key. */
   "providers.list": { params: ProvidersListParams; result: Array<ProviderInfo> };
   /** The project folders that sessions were started in, newest first. */

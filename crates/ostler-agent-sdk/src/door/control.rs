@@ -106,8 +106,15 @@ where
                 Ok(json!({"cancelled": open.session.handle.dequeue(id).await}))
             }
             "get_binary_version" => Ok(json!({"version": COMPATIBILITY_VERSION})),
-            // There are no tasks; the reference says yes to any id (agent-sdk.md 9).
-            "stop_task" | "end_session" => Ok(json!({})),
+            "stop_task" => {
+                // The reference says yes to any id (agent-sdk.md 9).
+                let (tasks, id) =
+                    (open.session.tasks(), text("task_id").unwrap_or_default().to_owned());
+                tokio::spawn(async move { tasks.stop(&id).await });
+                Ok(json!({}))
+            }
+            "get_task_output" => task_output(open, text("task_id").unwrap_or_default()).await,
+            "end_session" => Ok(json!({})),
             _ => Err(format!("this version of Ostler does not know the request `{subtype}`")),
         }
     }
@@ -126,6 +133,19 @@ where
             .map(|(name, status)| json!({"name": name, "status": status, "error": NO_SERVERS}))
             .collect()
     }
+}
+
+/// The newest 8 KiB that a task wrote (agent-sdk.md 2.11).
+async fn task_output(open: &Open, id: &str) -> Reply {
+    const NEWEST: u64 = 8 * 1024;
+    let task = open.session.tasks().list().into_iter().find(|task| task.id == id);
+    let task = task.ok_or_else(|| format!("there is no background task `{id}`"))?;
+    let page = ostler_host::task_output(task, NEWEST, None).await.map_err(|error| error.message)?;
+    Ok(json!({
+        "output": page.text,
+        "total_bytes": page.total,
+        "truncated": page.offset > 0,
+    }))
 }
 
 /// Stops the turn; with `cancel_queued` what waits is dropped too.

@@ -6,4 +6,5 @@ mod control;
 mod permission;
 mod pipes;
 mod start;
+mod tasks;
 mod turns;

@@ -2,7 +2,8 @@
 //! what they tell the model, and what a call changes in the session itself.
 
 use ostler_protocol::{BackgroundTask, Mode, TaskState, conversation::ToolResultContent};
-use ostler_store::record::{Own, Record};
+use ostler_stdx::IdGen;
+use ostler_store::record::{Own, QueuedPrompt, Record};
 use ostler_tool::{Change, Note};
 use serde_json::json;
 
@@ -49,11 +50,20 @@ impl Turn {
     }
 
     pub(super) fn on_tasks_gone(&mut self, at_ms: i64, out: &mut Vec<Effect>) {
-        for mut task in std::mem::take(&mut self.tasks) {
-            task.state = TaskState::Stopped;
-            task.ended_at = Some(at_ms);
-            self.on_task(task, false, out);
+        let tasks = std::mem::take(&mut self.tasks);
+        let records = tasks_gone(&tasks, self.queue.make_contiguous(), at_ms, &mut self.ids);
+        if records.is_empty() {
+            return;
         }
+        let stopped = records.iter().filter_map(|record| match record {
+            Record::Own(Own::Task { task }) => {
+                Some(SessionEvent::TaskChanged { task: task.clone(), tells: false })
+            }
+            _ => None,
+        });
+        let events: Vec<_> = stopped.map(Effect::Emit).collect();
+        out.push(Effect::Append(records));
+        out.extend(events);
     }
 
     /// Changes the mode, if it is another; gives what front ends are told.
@@ -106,9 +116,36 @@ impl Turn {
     }
 }
 
-/// Words about a task, as a message to the model.
+/// The records of tasks that ended with the process that ran them: each is stopped, and
+/// the model reads so with the next prompt. Empty if none of them runs.
 #[must_use]
-pub fn task_note(task_id: &str, text: String, at_ms: i64) -> Prompt {
+pub fn tasks_gone(
+    tasks: &[BackgroundTask],
+    queue: &[QueuedPrompt],
+    at_ms: i64,
+    ids: &mut IdGen,
+) -> Vec<Record> {
+    let mut items = queue.to_vec();
+    let mut records = Vec::new();
+    for task in tasks.iter().filter(|task| task.is_running()) {
+        let mut task = task.clone();
+        task.state = TaskState::Stopped;
+        task.ended_at = Some(at_ms);
+        let text = format!(
+            "\"{}\" was stopped because the session ended. TaskOutput shows what it wrote until then.",
+            task.title
+        );
+        items.push(task_note(&task.id, text, at_ms).into_queued(ids));
+        records.push(Record::Own(Own::Task { task }));
+    }
+    if !records.is_empty() {
+        records.push(Record::Own(Own::Queue { items }));
+    }
+    records
+}
+
+/// Words about a task, as a message to the model.
+fn task_note(task_id: &str, text: String, at_ms: i64) -> Prompt {
     Prompt {
         uuid: None,
         content: ToolResultContent::Text(format!(

@@ -318,7 +318,13 @@ impl Turn {
             Answer::Deny { source: AnswerSource::Timeout | AnswerSource::Gone, .. } => {
                 SessionEvent::Withdrawn { request_id, reason: decision }
             }
-            _ => SessionEvent::Answered { request_id, allowed, decision, edited_rule, reason },
+            _ => {
+                let input = match &answer {
+                    Answer::Allow { updated_input, .. } => updated_input.clone(),
+                    Answer::Deny { .. } => None,
+                };
+                SessionEvent::Answered { request_id, allowed, decision, edited_rule, reason, input }
+            }
         }));
         match answer {
             Answer::Allow { updated_input, .. } => {

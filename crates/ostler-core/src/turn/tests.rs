@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{context, event::SessionEvent, mend};
+use ostler_tool::Note;
 
 /// What a generated world does next.
 #[derive(Debug, Clone)]
@@ -27,6 +28,7 @@ enum Op {
     ToolDone(u8, bool),
     Dequeue,
     SetMode(u8),
+    Note(bool),
     LateModel,
     LateTool,
     LateAnswer,
@@ -42,6 +44,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         6 => (any::<u8>(), any::<bool>()).prop_map(|(at, ok)| Op::ToolDone(at, ok)),
         1 => Just(Op::Dequeue),
         1 => (0u8..8).prop_map(Op::SetMode),
+        2 => any::<bool>().prop_map(Op::Note),
         1 => Just(Op::LateModel),
         1 => Just(Op::LateTool),
         1 => Just(Op::LateAnswer),
@@ -232,6 +235,7 @@ impl World {
                 }
             }
             Op::SetMode(at) => self.feed(Input::SetMode(Mode::ALL[usize::from(*at)])),
+            Op::Note(ends) => self.feed(Input::Note { note: note(*ends), at_ms: 0 }),
             Op::LateModel => {
                 let event = ModelEvent::TextDelta { index: 0, text: "late".to_owned() };
                 self.feed(Input::Model { call: 0, event });
@@ -318,6 +322,27 @@ impl World {
         assert_eq!(self.runs, 0);
         assert_eq!(self.open_run, None);
     }
+}
+
+/// A task that starts, or one that ends and tells the model.
+fn note(ends: bool) -> Note {
+    let task = ostler_protocol::BackgroundTask {
+        id: "bash_1".to_owned(),
+        kind: ostler_protocol::TaskKind::Shell,
+        title: "build".to_owned(),
+        command: None,
+        state: if ends {
+            ostler_protocol::TaskState::Completed
+        } else {
+            ostler_protocol::TaskState::Running
+        },
+        started_at: 0,
+        ended_at: None,
+        exit_code: None,
+        tool_call_id: ToolCallId::from("call"),
+        output_file: None,
+    };
+    Note::Task { task, tell: ends.then(|| "completed".to_owned()) }
 }
 
 fn pick<T>(items: &mut Vec<T>, at: u8) -> Option<T> {
@@ -504,4 +529,59 @@ fn a_run_that_used_up_its_answers_ends_with_results_written() {
     world.apply(&Op::ToolDone(0, true));
     assert!(world.turn.is_idle());
     assert!(mend::open_calls(&world.entries).is_empty());
+}
+
+/// The texts of the messages that the newest request adds behind the last answer.
+fn last_words(world: &World) -> Vec<String> {
+    let messages = world.request().messages;
+    messages.last().unwrap().content.iter().map(|block| format!("{block:?}")).collect()
+}
+
+#[test]
+fn a_note_begins_a_run_or_joins_the_one_that_goes_on() {
+    let mut world = World::new(false);
+    world.feed(Input::Note { note: note(true), at_ms: 0 });
+    assert!(world.model.is_some(), "an idle session takes a note up");
+    for kind in [0, 6, 8] {
+        world.model_event(kind);
+    }
+    world.feed(Input::Note { note: note(true), at_ms: 0 });
+    world.feed(Input::Prompt(prompt("a person's message")));
+    world.apply(&Op::Judge(0, 0));
+    world.apply(&Op::ToolDone(0, true));
+    let words = last_words(&world);
+    assert!(words.iter().any(|text| text.contains("task-notification")), "{words:?}");
+    assert!(!words.iter().any(|text| text.contains("a person's message")), "{words:?}");
+    assert_eq!(world.turn.queue().count(), 1, "the person's message waits for its own run");
+}
+
+#[test]
+fn a_note_waits_after_an_interruption_and_goes_with_the_next_prompt() {
+    let mut world = World::new(false);
+    world.feed(Input::Prompt(prompt("go")));
+    world.feed(Input::Note { note: note(true), at_ms: 0 });
+    world.feed(Input::Interrupt);
+    assert!(world.turn.is_idle(), "a note begins nothing that a person stopped");
+    world.feed(Input::Prompt(prompt("and now?")));
+    let words = last_words(&world);
+    assert!(words[words.len() - 2].contains("task-notification"), "{words:?}");
+    assert!(words[words.len() - 1].contains("and now?"), "{words:?}");
+}
+
+#[test]
+fn tasks_end_with_their_session_and_the_model_reads_so() {
+    let mut world = World::new(false);
+    world.feed(Input::Prompt(prompt("go")));
+    world.feed(Input::Note { note: note(false), at_ms: 0 });
+    world.feed(Input::Prompt(prompt("waits")));
+    world.turn.hold_queue();
+    world.feed(Input::Interrupt);
+    let effects = step(&mut world.turn, Input::TasksGone { at_ms: 5 });
+    let Some(Effect::Append(records)) = effects.first() else { panic!("{effects:?}") };
+    let [Record::Own(Own::Task { task }), Record::Own(Own::Queue { items })] = &records[..] else {
+        panic!("{records:?}")
+    };
+    assert_eq!((task.state, task.ended_at), (ostler_protocol::TaskState::Stopped, Some(5)));
+    let waits: Vec<_> = items.iter().map(|item| item.note).collect();
+    assert_eq!(waits, [false, true], "what a person sent still waits");
 }

@@ -15,10 +15,11 @@ use crate::{
     host::Host,
     live::LiveSession,
     project::{permission_asked, shown_hash},
+    question,
     rules::SessionRules,
 };
 
-/// Most characters of a reason.
+/// Most characters of a person's words.
 const REASON_CAP: usize = 2000;
 
 /// The open requests, oldest first.
@@ -33,6 +34,7 @@ pub(super) fn pending(host: &Host, session_id: Option<&SessionId>) -> Vec<Permis
                 .hub
                 .requests()
                 .into_iter()
+                .filter(|asked| question::asked(asked).is_none())
                 .map(move |asked| permission_asked(&asked, &cwd))
                 .collect::<Vec<_>>()
         })
@@ -44,7 +46,7 @@ pub(super) fn pending(host: &Host, session_id: Option<&SessionId>) -> Vec<Permis
 /// Answers a request; the rule that a decision brings is stored before the call runs.
 pub(super) async fn answer(host: &Host, params: PermissionAnswerParams) -> Result<(), RpcError> {
     let method = "permission.answer";
-    check_reason(method, params.reason.as_deref())?;
+    check_length(method, "reason", params.reason.as_deref())?;
     if let Some(rule) = &params.edited_rule {
         SessionRules::check_rule(rule).map_err(|why| {
             invalid(method, "editedRule", "a permission rule", &format!("`{rule}`: {why}"))
@@ -82,7 +84,7 @@ pub(super) async fn answer(host: &Host, params: PermissionAnswerParams) -> Resul
 
 /// Refuses a request.
 pub(super) async fn reject(host: &Host, params: PermissionRejectParams) -> Result<(), RpcError> {
-    check_reason("permission.reject", params.reason.as_deref())?;
+    check_length("permission.reject", "reason", params.reason.as_deref())?;
     let (session, _) = find(host, &params.request_id)?;
     let answer = Answer::Deny {
         message: None,
@@ -93,16 +95,19 @@ pub(super) async fn reject(host: &Host, params: PermissionRejectParams) -> Resul
     resolve(&session, params.request_id, answer).await
 }
 
-fn check_reason(method: &str, reason: Option<&str>) -> Result<(), RpcError> {
-    match reason.map(|reason| reason.chars().count()) {
+pub(super) fn check_length(method: &str, field: &str, words: Option<&str>) -> Result<(), RpcError> {
+    match words.map(|words| words.chars().count()) {
         Some(length) if length > REASON_CAP => {
-            Err(invalid(method, "reason", "at most 2000 characters", &format!("{length}")))
+            Err(invalid(method, field, "at most 2000 characters", &format!("{length}")))
         }
         _ => Ok(()),
     }
 }
 
-fn find(host: &Host, id: &RequestId) -> Result<(Arc<LiveSession>, AskedEvent), RpcError> {
+pub(super) fn find(
+    host: &Host,
+    id: &RequestId,
+) -> Result<(Arc<LiveSession>, AskedEvent), RpcError> {
     host.sessions()
         .into_iter()
         .find_map(|session| {
@@ -112,12 +117,16 @@ fn find(host: &Host, id: &RequestId) -> Result<(Arc<LiveSession>, AskedEvent), R
         .ok_or_else(resolved)
 }
 
-async fn resolve(session: &LiveSession, id: RequestId, answer: Answer) -> Result<(), RpcError> {
+pub(super) async fn resolve(
+    session: &LiveSession,
+    id: RequestId,
+    answer: Answer,
+) -> Result<(), RpcError> {
     if session.handle.answer(id, answer).await { Ok(()) } else { Err(resolved()) }
 }
 
 /// A request that was answered before, or never was.
-fn resolved() -> RpcError {
+pub(super) fn resolved() -> RpcError {
     RpcError::new(
         ErrorKind::AlreadyResolved,
         "this request is not open: it was answered elsewhere, timed out or never was",

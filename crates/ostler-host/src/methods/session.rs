@@ -24,7 +24,7 @@ use crate::{
     host::Host,
     live::{LiveSession, SessionSpec, storage_error},
     project::{end_message, permission_asked},
-    transcript,
+    question, transcript,
 };
 
 /// First results that are remembered by the sender's own id.
@@ -355,7 +355,15 @@ async fn open_live(
         older,
         seq,
         epoch: host.epoch().to_owned(),
-        requests: snapshot.requests.iter().map(|asked| permission_asked(asked, &cwd)).collect(),
+        requests: snapshot
+            .requests
+            .iter()
+            .filter(|asked| question::asked(asked).is_none())
+            .map(|asked| permission_asked(asked, &cwd))
+            .collect(),
+        questions: snapshot.requests.iter().filter_map(question::asked).collect(),
+        todos: session.todos(),
+        tasks: session.tasks().list(),
         queue: snapshot
             .queue
             .into_iter()
@@ -417,6 +425,9 @@ fn open_stored(host: &Host, id: &SessionId, turns: usize) -> Result<SessionOpenR
         seq: 0,
         epoch: host.epoch().to_owned(),
         requests: Vec::new(),
+        questions: Vec::new(),
+        todos: carried.todos,
+        tasks: carried.tasks,
         queue: Vec::new(),
         open_block: None,
     })
