@@ -27,13 +27,46 @@ pub(crate) struct Job {
     pub(crate) pid: i32,
     pub(crate) control: Control,
     pub(crate) output: Output,
-    /// Writes the input; ends with the job.
-    _input: JoinSet<()>,
+    input: Input,
 }
+
+/// The writing end of a command's standard input.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// Filled with what the command was given; ends with the job.
+    Filling(#[expect(dead_code, reason = "held for its drop, which ends the filling")] JoinSet<()>),
+    /// The caller's to write to.
+    Open(pipe::Sender),
+}
+
+/// Our end of the input, and the command's, if it gets any.
+type InputPipe = (Input, Option<PipeReader>);
 
 impl Job {
     /// Starts `command`; its program runs when this returns.
     pub(crate) async fn start(supervisor: &Supervisor, command: &Command) -> Result<Self, Error> {
+        Self::start_with(supervisor, command, filled).await
+    }
+
+    /// Starts `command` with an input that stays open, which is given beside the job.
+    pub(crate) async fn start_open(
+        supervisor: &Supervisor,
+        command: &Command,
+    ) -> Result<(Self, Option<pipe::Sender>), Error> {
+        let job = Self::start_with(supervisor, command, |_| open()).await?;
+        let (pid, control, output) = (job.pid, job.control, job.output);
+        let stdin = match job.input {
+            Input::Open(sender) => Some(sender),
+            Input::Filling(_) => None,
+        };
+        Ok((Self { pid, control, output, input: Input::Filling(JoinSet::new()) }, stdin))
+    }
+
+    async fn start_with(
+        supervisor: &Supervisor,
+        command: &Command,
+        input: fn(&Command) -> io::Result<InputPipe>,
+    ) -> Result<Self, Error> {
         let request = Request::new(command)?;
         let failed = |source| Error::Pipes { program: command.program.clone(), source };
         let lost = |_| Error::Lost { program: command.program.clone() };
@@ -56,7 +89,7 @@ impl Job {
         let os_error = io::Error::from_raw_os_error;
         let program = || wire::os_string(&request.program);
         match control.event().await {
-            Some(Event::Started { pid }) => Ok(Self { pid, control, output, _input: input }),
+            Some(Event::Started { pid }) => Ok(Self { pid, control, output, input }),
             Some(Event::NoFolder { errno }) => {
                 Err(Error::Folder { cwd: command.cwd.clone(), source: os_error(errno) })
             }
@@ -73,17 +106,24 @@ impl Job {
     }
 }
 
-/// The pipe for the input and the task that fills it.
-fn input(command: &Command) -> io::Result<(JoinSet<()>, Option<PipeReader>)> {
+/// A pipe whose writing end stays open.
+fn open() -> io::Result<InputPipe> {
+    let (reader, writer) = io::pipe()?;
+    let writer = pipe::Sender::from_owned_fd(OwnedFd::from(writer))?;
+    Ok((Input::Open(writer), Some(reader)))
+}
+
+/// The pipe for the command's own input and the task that fills it.
+fn filled(command: &Command) -> io::Result<InputPipe> {
     let mut tasks = JoinSet::new();
-    let Some(bytes) = command.input.clone() else { return Ok((tasks, None)) };
+    let Some(bytes) = command.input.clone() else { return Ok((Input::Filling(tasks), None)) };
     let (reader, writer) = io::pipe()?;
     let mut writer = pipe::Sender::from_owned_fd(OwnedFd::from(writer))?;
     tasks.spawn(async move {
         // A command that does not read its input is free not to.
         drop(writer.write_all(&bytes).await);
     });
-    Ok((tasks, Some(reader)))
+    Ok((Input::Filling(tasks), Some(reader)))
 }
 
 /// The socket to a command's keeper.
@@ -139,6 +179,11 @@ impl Output {
     fn new(stdout: PipeReader, stderr: PipeReader) -> io::Result<Self> {
         let receiver = |end| pipe::Receiver::from_owned_fd(OwnedFd::from(end)).map(Some);
         Ok(Self { stdout: receiver(stdout)?, stderr: receiver(stderr)?, chunk: vec![0; CHUNK] })
+    }
+
+    /// Both streams, to be read apart.
+    pub(crate) fn into_streams(self) -> (Option<pipe::Receiver>, Option<pipe::Receiver>) {
+        (self.stdout, self.stderr)
     }
 
     /// Whether both streams ended.

@@ -6,6 +6,7 @@ mod background;
 mod bounds;
 mod harness;
 mod kill;
+mod piped;
 mod run;
 mod supervisor;
 
@@ -18,6 +19,13 @@ fn main() -> ExitCode {
     if let Some(code) = kill::victim_main() {
         return code;
     }
-    let tests = [run::TESTS, bounds::TESTS, kill::TESTS, background::TESTS, supervisor::TESTS];
+    let tests = [
+        run::TESTS,
+        bounds::TESTS,
+        kill::TESTS,
+        background::TESTS,
+        piped::TESTS,
+        supervisor::TESTS,
+    ];
     harness::main(&tests.concat())
 }
