@@ -10,6 +10,7 @@ mod files;
 mod glob;
 mod grep;
 mod hands;
+mod monitor;
 mod plain;
 mod read;
 mod search;
@@ -36,6 +37,7 @@ pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTo
     registry.add(erase(bash::Bash(hands.clone())))?;
     registry.add(erase(task_output::TaskOutput(hands.clone())))?;
     registry.add(erase(task_stop::TaskStop))?;
+    registry.add(erase(monitor::Monitor(hands.clone())))?;
     registry.add(erase(glob::Glob(hands.clone())))?;
     registry.add(erase(grep::Grep(hands.clone())))?;
     registry.add(erase(edit::Edit(hands.clone())))?;

@@ -10,9 +10,9 @@ use std::{
 };
 
 use ostler_protocol::{BackgroundTask, TaskKind, TaskState, ToolCallId};
-use ostler_sandbox::{Background, Command, Error, OutputCap, Status};
-use ostler_stdx::AbsPath;
-use ostler_tool::{Note, SessionState, ToolCx, ToolError};
+use ostler_sandbox::{Background, Command, Error, OutputCap, Piped, Status};
+use ostler_stdx::{AbsPath, Cancel};
+use ostler_tool::{Later, Note, SessionState, ToolCx, ToolError};
 use tokio::sync::watch;
 
 use crate::{bash::no_shell, hands::Hands};
@@ -32,11 +32,36 @@ struct Inner {
 pub(crate) struct Task {
     state: watch::Sender<BackgroundTask>,
     /// Absent for those that ended with an earlier process.
-    process: Option<Background>,
+    process: Option<Process>,
+    /// Cancelled when somebody asked to stop it.
+    stop: Cancel,
     /// Who asked to stop it.
     stopped: Mutex<Option<StoppedBy>>,
     /// Somebody waits for its end and will see it: the model need not be told.
     awaited: Mutex<bool>,
+}
+
+/// The process of a task.
+#[derive(Debug)]
+pub(crate) enum Process {
+    Background(Background),
+    Piped(Piped),
+}
+
+impl Process {
+    async fn wait(&self) -> Status {
+        match self {
+            Self::Background(process) => process.wait().await,
+            Self::Piped(process) => process.wait().await,
+        }
+    }
+
+    async fn kill(&self) -> Status {
+        match self {
+            Self::Background(process) => process.kill().await,
+            Self::Piped(process) => process.kill().await,
+        }
+    }
 }
 
 /// Who stops a task.
@@ -65,9 +90,7 @@ impl Tasks {
             let number = number(&task.id).unwrap_or(inner.last + 1);
             inner.last = inner.last.max(number);
             let (state, _) = watch::channel(task);
-            let task =
-                Task { state, process: None, stopped: Mutex::default(), awaited: Mutex::default() };
-            inner.tasks.insert(number, Arc::new(task));
+            inner.tasks.insert(number, Arc::new(Task::new(state, None)));
         }
     }
 
@@ -111,6 +134,21 @@ impl Tasks {
 }
 
 impl Task {
+    fn new(state: watch::Sender<BackgroundTask>, process: Option<Process>) -> Self {
+        Self {
+            state,
+            process,
+            stop: Cancel::new(),
+            stopped: Mutex::default(),
+            awaited: Mutex::default(),
+        }
+    }
+
+    /// Resolves when somebody asks to stop it.
+    pub(crate) async fn stopping(&self) {
+        self.stop.cancelled().await;
+    }
+
     pub(crate) fn now(&self) -> BackgroundTask {
         self.state.borrow().clone()
     }
@@ -130,6 +168,7 @@ impl Task {
             return self.now();
         };
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(by);
+        self.stop.cancel();
         process.kill().await;
         let mut state = self.state.subscribe();
         let ended = state.wait_for(|task| !task.is_running()).await.map(|task| task.clone());
@@ -168,12 +207,16 @@ impl Drop for Awaited<'_> {
     }
 }
 
-/// Starts a command in the background of the call's session.
-pub(crate) async fn start(
-    hands: &Hands,
-    new: NewTask,
-    cx: &ToolCx,
-) -> Result<BackgroundTask, ToolError> {
+/// A new task's name, and where its output goes.
+#[derive(Debug)]
+pub(crate) struct Place {
+    number: u64,
+    id: String,
+    pub(crate) file: AbsPath,
+}
+
+/// A place for one more task of the call's session.
+pub(crate) fn place(hands: &Hands, cx: &ToolCx) -> Result<Place, ToolError> {
     let tasks = cx.state.get::<Tasks>();
     let most = hands.limits.tasks_running;
     if tasks.running() >= most {
@@ -187,9 +230,18 @@ pub(crate) async fn start(
     std::fs::create_dir_all(&hands.tasks).map_err(|error| {
         ToolError::Tell(format!("cannot make the folder for the command's output: {error}"))
     })?;
-    let process = spawn(hands, &new, &file).await?;
+    Ok(Place { number, id, file })
+}
+
+/// Takes a started process into the session, which is told before anyone else.
+pub(crate) async fn enter(
+    place: Place,
+    new: NewTask,
+    process: Process,
+    cx: &ToolCx,
+) -> (BackgroundTask, Arc<Task>) {
     let task = BackgroundTask {
-        id,
+        id: place.id,
         kind: new.kind,
         title: new.title,
         command: Some(new.command),
@@ -198,27 +250,50 @@ pub(crate) async fn start(
         ended_at: None,
         exit_code: None,
         tool_call_id: ToolCallId(cx.call_id.clone()),
-        output_file: Some(file.to_text()),
+        output_file: Some(place.file.to_text()),
     };
-    let held = Arc::new(Task {
-        state: watch::channel(task.clone()).0,
-        process: Some(process),
-        stopped: Mutex::default(),
-        awaited: Mutex::default(),
-    });
-    tasks.inner().tasks.insert(number, Arc::clone(&held));
+    let held = Arc::new(Task::new(watch::channel(task.clone()).0, Some(process)));
+    cx.state.get::<Tasks>().inner().tasks.insert(place.number, Arc::clone(&held));
     cx.later.send(Note::Task { task: task.clone(), tell: None }).await;
+    (task, held)
+}
+
+/// Waits for the end of a task, or ends it for a reason, with whatever it left behind,
+/// and tells the session.
+pub(crate) async fn conclude(held: &Task, why: Option<String>, later: &Later, now_ms: i64) {
+    let Some(process) = &held.process else { return };
+    if why.is_some() {
+        process.kill().await;
+    }
+    let status = process.wait().await;
+    process.kill().await;
+    let mut task = held.finished(status, now_ms);
+    let mut told = ending(&task);
+    if let Some(why) = &why {
+        task.state = TaskState::Stopped;
+        told = format!("\"{}\" was stopped: {why}.", task.title);
+    }
+    // The session knows before anyone who waits goes on.
+    let tell = held.tells().then_some(told);
+    later.send(Note::Task { task: task.clone(), tell }).await;
+    held.state.send_replace(task);
+}
+
+/// Starts a command in the background of the call's session.
+pub(crate) async fn start(
+    hands: &Hands,
+    new: NewTask,
+    cx: &ToolCx,
+) -> Result<BackgroundTask, ToolError> {
+    let place = place(hands, cx)?;
+    let process = spawn(hands, &new, &place.file).await?;
+    let (task, held) = enter(place, new, Process::Background(process), cx).await;
     let (later, clock) = (cx.later.clone(), Arc::clone(&cx.clock));
     tokio::spawn(async move {
-        let Some(process) = &held.process else { return };
-        let status = process.wait().await;
-        // What it left behind ends with it.
-        process.kill().await;
-        let task = held.finished(status, clock.now_ms());
-        // The session knows before anyone who waits goes on.
-        let tell = held.tells().then(|| ending(&task));
-        later.send(Note::Task { task: task.clone(), tell }).await;
-        held.state.send_replace(task);
+        if let Some(process) = &held.process {
+            process.wait().await;
+        }
+        conclude(&held, None, &later, clock.now_ms()).await;
     });
     Ok(task)
 }

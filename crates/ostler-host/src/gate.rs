@@ -72,7 +72,7 @@ impl Gate for HostGate {
         let title = tool.title(&call.call.args);
         // A shell goes on where its last command left it; other tools stay in the project.
         let folder = match tool.name() {
-            "Bash" => call.cx.state.get::<ShellFolder>().or(&call.cx.cwd),
+            "Bash" | "Monitor" => call.cx.state.get::<ShellFolder>().or(&call.cx.cwd),
             _ => call.cx.cwd.clone(),
         };
         let accesses = match tool.access(&call.call.args, &folder) {

@@ -40,7 +40,7 @@ impl Bench {
             home: Some(base.join("home")),
             gate: Gate::open(),
             private: vec![base.join("project/.own")],
-            tasks: base.join("project/.own/tasks"),
+            tasks: base.join("own/tasks"),
             limits: Limits::default(),
         };
         change(&mut hands);

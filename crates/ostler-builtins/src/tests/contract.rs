@@ -21,6 +21,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("Glob", json!({"pattern": "**"})),
         ("Grep", json!({"pattern": "w", "output_mode": "content", "head_limit": 0, "-C": 900})),
+        ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
         ("Read", json!({"file_path": "many"})),
         ("TaskOutput", json!({"task_id": "bash_1"})),
         ("TaskStop", json!({"task_id": "bash_1"})),

@@ -100,7 +100,11 @@ fn pids(bench: &Bench) -> Vec<String> {
 
 #[tokio::test]
 async fn output_is_bounded_and_no_search_finds_it() {
-    let bench = Bench::with(|hands| hands.limits.task_output_bytes = 20_000);
+    let bench = Bench::with(|hands| {
+        hands.limits.task_output_bytes = 20_000;
+        // Inside the project, where a search would come by.
+        hands.tasks = hands.private[0].join("tasks");
+    });
     let id = start(&bench, "yes needle | head -c 5000000").await;
     let (shown, _) = output(&bench, json!({"task_id": id})).await;
     assert!(shown.len() < 40_000, "{}", shown.len());
@@ -159,4 +163,58 @@ async fn what_an_earlier_process_left_is_shown_as_stopped_with_its_output() {
     assert!(shown.contains("stopped") && shown.contains("half of it"), "{shown}");
     assert_eq!(row["task"]["status"], "stopped");
     assert_eq!(start(&bench, "true").await, "bash_8", "no id comes twice");
+}
+
+fn words(notes: &Mutex<Vec<Note>>) -> Vec<String> {
+    let notes = notes.lock().unwrap();
+    let text = |note: &Note| match note {
+        Note::Tell { text, .. } => Some(text.clone()),
+        Note::Task { tell, .. } => tell.clone(),
+    };
+    notes.iter().filter_map(text).collect()
+}
+
+#[tokio::test]
+async fn a_monitor_tells_its_lines_and_its_end() {
+    let (bench, notes) = listening();
+    let args = json!({"command": "echo one; printf '\\033[31mtwo'; echo no >&2; exit 1", "description": "Watch"});
+    let output = bench.call("Monitor", args).await.unwrap();
+    assert_eq!(output.structured, json!({"taskId": "bash_1", "timeoutMs": 300_000}));
+    while ends(&notes).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        words(&notes),
+        [
+            "\"Watch\" wrote:\none\ntwo",
+            "\"Watch\" failed with exit code 1. Read its output with TaskOutput."
+        ]
+    );
+    let (shown, _) = self::output(&bench, json!({"task_id": "bash_1"})).await;
+    assert!(shown.contains("one\ntwo"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_monitor_is_bounded_in_words_and_time() {
+    let (bench, notes) = listening();
+    let args = json!({"command": "yes | head -n 5000; sleep 1000", "description": "Flood", "timeout_ms": 300});
+    bench.call("Monitor", args).await.unwrap();
+    while ends(&notes).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let words = words(&notes);
+    assert!(words[0].contains("more lines") && words[0].len() < 2_000, "{}", words[0]);
+    assert_eq!(words.last().unwrap(), "\"Flood\" was stopped: its time was up.");
+    let refused =
+        bench.refused("Monitor", json!({"ws": {"url": "ws://x"}, "description": "x"})).await;
+    assert!(refused.contains("websocat"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_monitor_that_is_stopped_by_the_model_says_no_more() {
+    let (bench, notes) = listening();
+    let args = json!({"command": "sleep 1000", "description": "Wait", "persistent": true});
+    bench.call("Monitor", args).await.unwrap();
+    bench.text("TaskStop", json!({"task_id": "bash_1"})).await;
+    assert_eq!(ends(&notes), [(TaskState::Stopped, false)]);
 }
