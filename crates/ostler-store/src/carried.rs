@@ -130,6 +130,7 @@ impl Carried {
             | Own::Tool { .. }
             | Own::Response { .. }
             | Own::Void { .. }
+            | Own::Checkpoint(_)
             | Own::Repaired { .. }
             | Own::Unknown => {}
         }

@@ -4,7 +4,9 @@
 //! read whole files do so off the path of a running turn.
 
 mod atomic;
+mod blob;
 mod carried;
+mod checkpoint;
 mod config;
 mod error;
 mod index;
@@ -19,6 +21,11 @@ mod slug;
 mod store;
 mod time;
 
+pub use blob::{BlobId, Blobs, Pruned, Taken};
+pub use checkpoint::{
+    Before, Checkpoints, Conflict, FileChange, KeptPath, Limits, Manifest, Reason, State, Step,
+    Uncovered, Undone, Unkept, Want,
+};
 pub use config::{Config, ProviderConfig};
 pub use error::{Error, Result};
 pub use index::{Filter, Listing, Problem, Row};

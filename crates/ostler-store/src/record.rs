@@ -11,6 +11,11 @@ use ostler_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::{
+    blob::BlobId,
+    checkpoint::{FileChange, Uncovered},
+};
+
 /// What is appended to a log. The log adds the header: parent, time, folder, version.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
@@ -210,6 +215,8 @@ pub enum Own {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
     },
+    /// Files that a call changed, or that an undo changed.
+    Checkpoint(Checkpoint),
     /// Where a resume starts to read, and what it must know of everything before.
     Context(Context),
     /// A repair that a reader made, said aloud.
@@ -220,6 +227,26 @@ pub enum Own {
     /// A record of a later version.
     #[serde(other)]
     Unknown,
+}
+
+/// What a call or an undo changed on disk. The contents are blobs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Checkpoint {
+    /// The call; of an undo, its own id.
+    pub tool_use_id: String,
+    /// The calls and undos that it took back, if it is an undo.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undoes: Vec<String>,
+    /// The changes, sorted by path; empty where they are too many for a line of a log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileChange>,
+    /// The blob that holds the changes, where they are too many: `files` as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<BlobId>,
+    /// What the picture before the call did not cover.
+    #[serde(skip_serializing_if = "Uncovered::is_nothing")]
+    pub uncovered: Uncovered,
 }
 
 /// A block of the frozen system prompt.

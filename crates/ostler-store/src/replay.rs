@@ -17,7 +17,7 @@ use crate::{
     error::{Error, Result},
     journal::JournalTail,
     log::Window,
-    record::{Carried, Entry, EntryBody},
+    record::{Carried, Checkpoint, Entry, EntryBody},
 };
 use fold::Fold;
 use source::Part;
@@ -33,6 +33,8 @@ pub struct Replay {
     pub carried: Carried,
     /// Facts of finished tool calls beyond their results, by call.
     pub tools: HashMap<String, ToolFacts>,
+    /// What calls and undos changed on disk, in order; of the part of the log that was read.
+    pub checkpoints: Vec<Checkpoint>,
     /// Uuids of entries that are summaries of what was before them.
     pub summaries: Vec<String>,
     /// What was shown of a block that is not in the log.
@@ -161,6 +163,7 @@ fn replay(mut fold: Fold, bytes: u64, torn: bool, extent: Extent) -> Replay {
         entries,
         carried: fold.carried,
         tools: fold.tools,
+        checkpoints: fold.checkpoints,
         summaries: fold.summaries,
         journal: None,
         repairs: fold.repairs,

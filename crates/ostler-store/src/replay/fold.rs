@@ -14,7 +14,7 @@ use super::{
 use crate::{
     carried,
     log::Window,
-    record::{AssistantEntry, Carried, Entry, EntryBody, Own, UserEntry},
+    record::{AssistantEntry, Carried, Checkpoint, Entry, EntryBody, Own, UserEntry},
     time,
 };
 
@@ -32,6 +32,7 @@ pub(super) struct Fold {
     tip: Option<usize>,
     pub(super) carried: Carried,
     pub(super) tools: HashMap<String, ToolFacts>,
+    pub(super) checkpoints: Vec<Checkpoint>,
     /// Uuids of summaries.
     pub(super) summaries: Vec<String>,
     pub(super) last_uuid: Option<String>,
@@ -138,6 +139,7 @@ impl Fold {
             Own::Response { message_id, stop_reason, usage } => {
                 self.response(&message_id, stop_reason, usage);
             }
+            Own::Checkpoint(checkpoint) => self.checkpoints.push(checkpoint),
             Own::Void { uuids } => self.void(&uuids),
             Own::Context(_) => self.context_at = at + len as u64 + 1,
             _ => {}
