@@ -4,7 +4,7 @@
 
 use std::{error::Error, ffi::OsString, io::Write as _};
 
-use ostler_builtins::{Gate, Hands, Limits, register};
+use ostler_builtins::{Gate, Hands, Limits, WebSettings, register};
 use ostler_sandbox::Supervisor;
 use ostler_stdx::AbsPath;
 use ostler_tool::{Registry, ToolCx};
@@ -40,6 +40,7 @@ fn hands() -> Hands {
         gate: Gate::open(),
         private: Vec::new(),
         tasks: ostler_stdx::AbsPath::root(),
+        web: WebSettings::default(),
         limits: Limits::default(),
     }
 }

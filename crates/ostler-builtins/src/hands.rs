@@ -6,6 +6,8 @@ use ostler_protocol::Access;
 use ostler_sandbox::Supervisor;
 use ostler_stdx::AbsPath;
 
+use crate::web::WebSettings;
+
 /// Judges a path again when a tool has resolved its links and holds its folder open.
 ///
 /// Permission was judged before the call ran; a process that runs beside may have put a
@@ -78,6 +80,12 @@ pub struct Limits {
     pub tasks_running: usize,
     /// Bytes of output that are kept of one background command.
     pub task_output_bytes: usize,
+    /// Bytes of a page that are fetched.
+    pub fetch_bytes: u64,
+    /// Seconds that a fetch or search of the web may take if the call names no time.
+    pub fetch_seconds: u64,
+    /// The longest time that a call may name.
+    pub fetch_max_seconds: u64,
 }
 
 impl Default for Limits {
@@ -97,6 +105,9 @@ impl Default for Limits {
             command_max_ms: 600_000,
             tasks_running: 100,
             task_output_bytes: 16 << 20,
+            fetch_bytes: 5 << 20,
+            fetch_seconds: 30,
+            fetch_max_seconds: 120,
         }
     }
 }
@@ -122,6 +133,8 @@ pub struct Hands {
     /// The folder that takes the output of the session's background commands. It lies in
     /// one of the `private` folders.
     pub tasks: AbsPath,
+    /// What the tools that reach into the network need.
+    pub web: WebSettings,
     /// Caps.
     pub limits: Limits,
 }

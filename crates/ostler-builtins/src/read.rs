@@ -1,7 +1,7 @@
 //! Read: shows a text file with line numbers, a picture, a notebook or a folder.
 //! Never shows more than its caps, and never blocks on a pipe or device.
 
-mod image;
+pub(crate) mod image;
 mod notebook;
 mod page;
 

@@ -5,4 +5,6 @@ mod contract;
 mod file_tools;
 mod search_tools;
 mod shell;
+mod site;
 mod tasks;
+mod web;

@@ -8,7 +8,7 @@ use ostler_stdx::AbsPath;
 use ostler_tool::{Registry, ToolCx, ToolError, ToolOutput};
 use serde_json::{Map, Value};
 
-use crate::{Gate, Hands, Limits, register};
+use crate::{Gate, Hands, Limits, WebSettings, register};
 
 pub(crate) struct Bench {
     _dir: tempfile::TempDir,
@@ -41,6 +41,7 @@ impl Bench {
             gate: Gate::open(),
             private: vec![base.join("project/.own")],
             tasks: base.join("own/tasks"),
+            web: WebSettings::default(),
             limits: Limits::default(),
         };
         change(&mut hands);

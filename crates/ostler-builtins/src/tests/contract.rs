@@ -9,10 +9,13 @@ use ostler_protocol::Access;
 use ostler_tool::{Concurrency, ToolError};
 use serde_json::{Value, json};
 
-use crate::tests::bench::{Bench, object, snapshot, text};
+use crate::tests::{
+    bench::{Bench, object, snapshot, text},
+    site::Site,
+};
 
 /// For each tool a call that works on [`hostile`] and gives much.
-fn calls() -> Vec<(&'static str, Value)> {
+fn calls(site: &Site) -> Vec<(&'static str, Value)> {
     vec![
         ("Bash", json!({"command": "yes | head -c 2000000"})),
         (
@@ -25,12 +28,14 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("Read", json!({"file_path": "many"})),
         ("TaskOutput", json!({"task_id": "bash_1"})),
         ("TaskStop", json!({"task_id": "bash_1"})),
+        ("WebFetch", json!({"url": site.url("/page")})),
+        ("WebSearch", json!({"query": "w", "count": 20})),
         ("Write", json!({"file_path": "many", "content": "x\n".repeat(100_000)})),
     ]
 }
 
-async fn hostile() -> Bench {
-    let bench = Bench::new();
+async fn hostile(site: &Site) -> Bench {
+    let bench = Bench::with(|hands| hands.web = site.settings());
     bench.file("wide", "w".repeat(300_000));
     bench.file("many", "w\u{1b}[31m\u{200b}\n".repeat(50_000));
     for at in 0..300 {
@@ -44,11 +49,13 @@ async fn hostile() -> Bench {
     bench
 }
 
-#[test]
-fn every_argument_is_described() {
+#[tokio::test]
+async fn every_argument_is_described() {
+    let site = Site::hostile().await;
     let bench = Bench::new();
     let names: Vec<_> = bench.registry.iter().map(|tool| tool.name().to_owned()).collect();
-    assert_eq!(names, calls().iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let called: Vec<_> = calls(&site).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, called);
     for tool in bench.registry.iter() {
         let schema = tool.schema();
         let properties = schema["properties"].as_object().unwrap();
@@ -75,8 +82,9 @@ fn every_argument_is_described() {
 
 #[tokio::test]
 async fn output_is_bounded_whatever_the_input() {
-    for (name, args) in calls() {
-        let bench = hostile().await;
+    let site = Site::hostile().await;
+    for (name, args) in calls(&site) {
+        let bench = hostile(&site).await;
         let output = bench.call(name, args).await.unwrap();
         let text = text(&output);
         assert!(text.len() < 52_000, "{name}: {} bytes", text.len());
@@ -94,8 +102,9 @@ async fn output_is_bounded_whatever_the_input() {
 
 #[tokio::test]
 async fn a_call_that_is_cancelled_before_ends_at_once_and_writes_nothing() {
-    for (name, args) in calls() {
-        let bench = hostile().await;
+    let site = Site::hostile().await;
+    for (name, args) in calls(&site) {
+        let bench = hostile(&site).await;
         let before = snapshot(&bench.root);
         bench.cx.cancel.cancel();
         let begin = Instant::now();
@@ -115,8 +124,9 @@ fn changes_files(access: &[Access]) -> bool {
 
 #[tokio::test]
 async fn effects_are_declared() {
-    for (name, args) in calls() {
-        let bench = hostile().await;
+    let site = Site::hostile().await;
+    for (name, args) in calls(&site) {
+        let bench = hostile(&site).await;
         let tool = Arc::clone(bench.registry.get(name).unwrap());
         let access = tool.access(&object(args.clone()), &bench.root).unwrap();
         assert!(!changes_files(&access) || tool.concurrency() == Concurrency::Writer, "{name}");
