@@ -139,8 +139,9 @@ fn covers(rule: &str, tool: &str) -> bool {
         return true;
     }
     match rule {
-        "Edit" => matches!(tool, "Write" | "NotebookEdit" | "MultiEdit"),
-        "Read" => matches!(tool, "Grep" | "Glob" | "LS" | "NotebookRead"),
+        "Edit" => matches!(tool, "Write" | "NotebookEdit" | "MultiEdit" | "ApplyPatch"),
+        "Read" => matches!(tool, "Grep" | "Glob" | "LS" | "LSP" | "NotebookRead"),
+        "Bash" => tool == "Monitor",
         _ => {
             let (rule, tool) = (rule.to_ascii_lowercase(), tool.to_ascii_lowercase());
             rule.starts_with("mcp__")

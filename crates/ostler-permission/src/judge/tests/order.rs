@@ -375,3 +375,13 @@ fn dangerous_parts_are_marked_where_they_stand() {
     assert_eq!(marked("ls -la"), [""; 0]);
     assert_eq!(marked("bash -c 'rm -rf x'"), ["'rm -rf x'"]);
 }
+
+#[test]
+fn rules_for_commands_hold_for_every_tool_that_runs_one() {
+    let command = |command: &str| Access::Shell { command: command.to_owned(), cwd: abs("/p") };
+    let case = |text: &str| Case::new("Monitor", vec![command(text)]);
+    assert_eq!(case("rm x").deny("Bash(rm:*)").mode(Mode::BypassPermissions).verdict(), Deny);
+    assert_eq!(case("make").allow("Bash(make:*)").verdict(), Allow);
+    assert_eq!(case("make").ask("Bash(make:*)").mode(Mode::BypassPermissions).verdict(), Ask);
+    assert_eq!(case("make").verdict(), Ask);
+}
