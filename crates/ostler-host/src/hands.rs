@@ -16,6 +16,7 @@ pub(crate) fn hands(host: &Host, supervisor: Supervisor, gate: Gate, session_id:
         gate,
         private: vec![home.clone()],
         tasks: home.join("tasks").join(session_id),
+        web: ostler_builtins::WebSettings::default(),
         limits: Limits::default(),
     }
 }

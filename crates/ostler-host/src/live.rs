@@ -588,17 +588,6 @@ fn tools(
     rules: &Arc<SessionRules>,
 ) -> Result<Registry, RpcError> {
     let hands = crate::hands::hands(host, supervisor.clone(), rules.last_moment(), id.as_str());
-    let env: BTreeMap<OsString, OsString> = host.child_env();
-    let hands = Hands {
-        supervisor: supervisor.clone(),
-        env,
-        shell: "bash".into(),
-        home: Some(host.env().home.clone()),
-        gate: rules.last_moment(),
-        private: vec![host.env().roots.home.clone()],
-        web: ostler_builtins::WebSettings::default(),
-        limits: ostler_builtins::Limits::default(),
-    };
     let mut registry = Registry::default();
     ostler_builtins::register(&mut registry, hands)
         .map_err(|error| RpcError::new(ErrorKind::Internal, error.to_string()))?;

@@ -198,16 +198,6 @@ impl Host {
     pub(crate) fn builtin_tools(&self) -> Result<Registry, RpcError> {
         let supervisor = ostler_sandbox::Supervisor::new(self.exe());
         let hands = crate::hands::hands(self, supervisor, ostler_builtins::Gate::open(), "");
-        let hands = ostler_builtins::Hands {
-            supervisor: ostler_sandbox::Supervisor::new(self.exe()),
-            env: self.child_env(),
-            shell: "bash".into(),
-            home: Some(self.env().home.clone()),
-            gate: ostler_builtins::Gate::open(),
-            private: Vec::new(),
-            web: ostler_builtins::WebSettings::default(),
-            limits: ostler_builtins::Limits::default(),
-        };
         let mut registry = Registry::default();
         ostler_builtins::register(&mut registry, hands)
             .map_err(|error| RpcError::new(ErrorKind::Internal, error.to_string()))?;
