@@ -97,6 +97,20 @@ impl Error {
     }
 }
 
+/// For callers whose contract speaks of I/O: what was asked in vain is `InvalidInput`.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::NotFound { .. } => io::ErrorKind::NotFound,
+            Error::Busy { .. } => io::ErrorKind::ResourceBusy,
+            Error::Damaged { .. } => io::ErrorKind::InvalidData,
+            Error::Storage { source, .. } => source.kind(),
+            Error::Invalid { .. } => io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
+    }
+}
+
 /// What the system said and, where that helps, what to do about it.
 fn advice(source: &io::Error) -> String {
     let todo = match source.kind() {

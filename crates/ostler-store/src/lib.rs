@@ -13,6 +13,7 @@ mod index;
 mod journal;
 mod lock;
 mod log;
+mod output;
 pub mod record;
 mod replay;
 mod settings;
@@ -31,6 +32,7 @@ pub use error::{Error, Result};
 pub use index::{Filter, Listing, Problem, Row};
 pub use journal::{JournalTail, OpenBlock};
 pub use log::SessionLog;
+pub use output::{OutputFile, OutputFiles, OutputLimits, Page, PageLine, PageQuery, Saved};
 pub use replay::{Replay, ToolFacts, fuzz_log};
 pub use settings::{
     Behavior, MANAGED, Rule, RuleFile, Settings, SettingsProblem, Sourced, Sources, Tier,
