@@ -98,7 +98,7 @@ impl Tool for WebSearch {
 }
 
 const NOT_SET_UP: &str = "no search engine is set up: tell the person to set `BRAVE_API_KEY` to a key of \
-     Brave Search, or to name a SearXNG instance of their own that answers in JSON, in the settings; \
+     Brave Search, or `OSTLER_SEARXNG_URL` to a SearXNG instance of their own that answers in JSON; \
      until then fetch pages whose address is known with WebFetch";
 
 /// What a call wants, checked.

@@ -7,9 +7,14 @@ use futures::future::BoxFuture;
 use ostler_core::{DeniedBy, Gate, GateCall, Question, Ruling};
 use ostler_permission::{Judgement, ReasonKind, Verdict};
 use ostler_stdx::Clock;
-use ostler_tool::{AnyTool, Registry, ShellFolder, ToolError};
+use ostler_tool::{AnyTool, Registry, ToolError};
 
-use crate::{hub::SessionHub, live::SessionSpec, rules::SessionRules};
+use crate::{
+    hub::SessionHub,
+    keeping::{Harmless, folder_of},
+    live::SessionSpec,
+    rules::SessionRules,
+};
 
 /// Who can be asked when a call needs a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +32,7 @@ pub enum Surface {
 pub(crate) struct HostGate {
     hub: Arc<SessionHub>,
     rules: Arc<SessionRules>,
+    harmless: Harmless,
     tools: Registry,
     surface: Surface,
     ask_timeout_ms: Option<i64>,
@@ -37,6 +43,7 @@ impl HostGate {
     pub(crate) fn new(
         hub: Arc<SessionHub>,
         rules: Arc<SessionRules>,
+        harmless: Harmless,
         tools: Registry,
         spec: &SessionSpec,
         clock: Arc<dyn Clock>,
@@ -44,6 +51,7 @@ impl HostGate {
         Self {
             hub,
             rules,
+            harmless,
             tools,
             surface: spec.surface,
             ask_timeout_ms: spec.ask_timeout_ms,
@@ -70,11 +78,7 @@ impl Gate for HostGate {
             return ready(invalid(message, call.call.name));
         };
         let title = tool.title(&call.call.args);
-        // A shell goes on where its last command left it; other tools stay in the project.
-        let folder = match tool.name() {
-            "Bash" | "Monitor" => call.cx.state.get::<ShellFolder>().or(&call.cx.cwd),
-            _ => call.cx.cwd.clone(),
-        };
+        let folder = folder_of(tool.name(), &call.cx);
         let accesses = match tool.access(&call.call.args, &folder) {
             Ok(accesses) => accesses,
             Err(error) => return ready(invalid(input_error(&error), title)),
@@ -90,6 +94,9 @@ impl Gate for HostGate {
             }
             Verdict::Allow | Verdict::Ask => {
                 self.rules.approve(&accesses);
+                if judgement.read_only {
+                    self.harmless.note(call.call.id.as_str());
+                }
                 ready(Ruling::Allow { title })
             }
         }

@@ -10,6 +10,7 @@ mod git;
 mod hands;
 mod host;
 mod hub;
+mod keeping;
 mod live;
 mod local_date;
 mod methods;

@@ -11,7 +11,7 @@ use ostler_protocol::{ErrorKind, Mode, RpcError, SessionId};
 use ostler_sandbox::Supervisor;
 use ostler_stdx::{AbsPath, IdGen};
 use ostler_store::{
-    Header, Replay, Root, SessionLog,
+    Blobs, Checkpoints, Header, Limits, Replay, Root, SessionLog,
     record::{Entry, EntryBody, Own, Record},
 };
 use ostler_tool::{PlanList, Registry, SessionState, TodoList};
@@ -20,6 +20,7 @@ use crate::{
     gate::{HostGate, Surface},
     host::Host,
     hub::SessionHub,
+    keeping::{Harmless, Keeping},
     models::Model,
     prompt::{self, Surroundings, SystemPrompt},
     rules::SessionRules,
@@ -217,9 +218,11 @@ impl LiveSession {
         let supervisor = Supervisor::new(host.exe());
         let tools = tools(host, &spec, &id, &supervisor, &rules)?;
         let state = restored(&carried);
+        let harmless = Harmless::default();
         let gate = Arc::new(HostGate::new(
             Arc::clone(&hub),
             Arc::clone(&rules),
+            harmless.clone(),
             tools.clone(),
             &spec,
             host.clock(),
@@ -258,7 +261,7 @@ impl LiveSession {
             opening,
             tools: tools.clone(),
             state: state.clone(),
-            runner: Arc::new(ostler_core::PlainRunner),
+            runner: Arc::new(Keeping::new(checkpoints(host), harmless)),
             outputs: ostler_tool::Outputs::none(),
             gate,
             sink: Arc::<SessionHub>::clone(&hub),
@@ -514,6 +517,12 @@ fn close_tasks(host: &Host, log: &mut SessionLog, replay: &mut Replay) -> Result
         }
     }
     Ok(())
+}
+
+/// Where the files are kept that calls change.
+fn checkpoints(host: &Host) -> Arc<Checkpoints> {
+    let blobs = Blobs::at(&host.env().roots.home);
+    Arc::new(Checkpoints::new(blobs, Limits::default()))
 }
 
 /// The state that tools of an earlier process kept.

@@ -1,5 +1,6 @@
 //! The host with the scripted model in process: methods, events and files.
 #![expect(clippy::unwrap_used, reason = "tests stop at what they did not expect")]
 
+mod background;
 mod runs;
 mod support;
