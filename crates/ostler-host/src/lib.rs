@@ -16,6 +16,7 @@ mod local_date;
 mod methods;
 mod models;
 pub mod outlet;
+mod outputs;
 mod project;
 mod prompt;
 mod question;

@@ -22,6 +22,7 @@ use crate::{
     hub::SessionHub,
     keeping::{Harmless, Keeping},
     models::Model,
+    outputs::outputs,
     prompt::{self, Surroundings, SystemPrompt},
     rules::SessionRules,
 };
@@ -262,7 +263,7 @@ impl LiveSession {
             tools: tools.clone(),
             state: state.clone(),
             runner: Arc::new(Keeping::new(checkpoints(host), harmless)),
-            outputs: ostler_tool::Outputs::none(),
+            outputs: outputs(&host.env().roots.home, id.as_str(), &tools),
             gate,
             sink: Arc::<SessionHub>::clone(&hub),
             clock: host.clock(),
