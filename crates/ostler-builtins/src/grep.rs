@@ -2,19 +2,18 @@
 //! whatever the tree holds, only what is shown is kept.
 
 mod collect;
+mod explain;
+mod input;
 mod lines;
 mod report;
+mod segments;
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    time::Instant,
-};
+use std::{io, path::Path, time::Duration};
 
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
-use ignore::{WalkBuilder, WalkState, overrides::OverrideBuilder, types::TypesBuilder};
+use ignore::{DirEntry, WalkBuilder, overrides::OverrideBuilder, types::TypesBuilder};
 use ostler_protocol::Access;
 use ostler_stdx::AbsPath;
 use ostler_tool::{Concurrency, Tool, ToolCx, ToolError, ToolOutput};
@@ -26,17 +25,22 @@ use crate::{
     files::blocking,
     grep::{
         collect::{Found, Hit},
-        lines::{Counter, Shape, Shower},
+        explain::explain,
+        input::{Input, Scratch},
+        lines::{Counter, Judge, Shape, Shower},
         report::{Asked, report},
+        segments::Segments,
     },
     hands::Hands,
-    search::{Search, Stop, modified},
+    search::{Search, Times},
 };
 
-/// Bytes of one line, or of one file in a multi-line search, that are held at once.
-const HEAP: usize = 16 << 20;
-/// Bytes that a compiled pattern and its cache may take.
-const REGEX: usize = 16 << 20;
+/// Bytes of lines that are held at once; longer lines come in pieces.
+const HEAP: usize = 2 << 20;
+/// Bytes that a compiled pattern may take, and each of its caches.
+const REGEX: usize = 8 << 20;
+/// What a search gets after its time, for the piece that it is at.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Searches files.
 #[derive(Debug)]
@@ -144,41 +148,53 @@ impl Tool for Grep {
     async fn run(&self, args: Args, cx: ToolCx) -> Result<ToolOutput, ToolError> {
         let root = self.root(&args, &cx.cwd);
         let (hands, inner) = (self.0.clone(), cx.clone());
-        blocking(&cx, move || grep(&root, &args, &hands, &inner)).await
+        let time = Duration::from_millis(hands.limits.search_ms) + GRACE;
+        let pattern = args.pattern.clone();
+        tokio::select! {
+            done = blocking(&cx, move || grep(&root, &args, &hands, &inner)) => done,
+            () = tokio::time::sleep(time) => Err(ToolError::Tell(format!(
+                "pattern `{pattern}` takes too long: search for a plain part of it, or use smaller numbers of repetitions"
+            ))),
+        }
     }
 }
 
 fn grep(root: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-    let begin = Instant::now();
     let matcher = matcher(args)?;
     let search = Search::new(root, hands, cx)?;
-    let mut builder = search.walk(&search.root);
+    let mut builder = search.walk(&search.root, |entry| {
+        // What is neither file nor folder costs a turn of the walk otherwise.
+        entry.file_type().is_some_and(|kind| kind.is_file())
+    });
     choose_files(&mut builder, args, &search.root)?;
     let asked = Asked::new(args, hands);
-    let found = Found::new(args.output_mode, asked.wanted(), hands.limits.shown_bytes);
+    let found = Found::new(args.output_mode, asked.room());
+    let single = search.root.is_file();
     let (all, search) = (&found, &search);
     search.each(&builder, || {
         let mut one = OneFile {
             matcher: matcher.clone(),
-            searcher: searcher(args),
+            searcher: searcher(args, single),
             shape: shape(args),
+            scratch: Scratch::default(),
+            times: Times::default(),
+            single,
             args,
             search,
         };
-        move |entry: &ignore::DirEntry| {
+        move |entry: DirEntry| {
             if all.takes(entry.path())
-                && let Some(hit) = one.search(entry, all)
+                && let Some(hit) = one.search(entry.path(), all)
                 && search.shows(entry.path())
             {
                 all.add(entry.path(), hit);
             }
-            WalkState::Continue
         }
     });
     if cx.cancel.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
-    Ok(report(found, search, &asked, begin.elapsed()))
+    Ok(report(found, search, &asked))
 }
 
 fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
@@ -194,14 +210,7 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
         // Also makes `$` match before a CR.
         builder.crlf(true);
     }
-    builder.build(&args.pattern).map_err(|error| {
-        let hint = if !multiline && args.pattern.contains("\\n") {
-            ". Set multiline to search over line ends"
-        } else {
-            ""
-        };
-        ToolError::Tell(format!("pattern `{}` cannot be searched: {error}{hint}", args.pattern))
-    })
+    builder.build(&args.pattern).map_err(|error| explain(&args.pattern, &error, multiline))
 }
 
 fn context(args: &Args) -> (usize, usize) {
@@ -215,7 +224,8 @@ fn context(args: &Args) -> (usize, usize) {
     (lines(args.before), lines(args.after))
 }
 
-fn searcher(args: &Args) -> Searcher {
+/// `single`: the one file was named, so that it is searched though it may be binary.
+fn searcher(args: &Args, single: bool) -> Searcher {
     let (before, after) = context(args);
     let multiline = args.multiline == Some(true);
     let ending = if multiline { LineTerminator::byte(b'\n') } else { LineTerminator::crlf() };
@@ -225,7 +235,11 @@ fn searcher(args: &Args) -> Searcher {
         .before_context(before)
         .after_context(after)
         .multi_line(multiline)
-        .binary_detection(BinaryDetection::quit(0))
+        .binary_detection(match single {
+            true => BinaryDetection::convert(0),
+            false => BinaryDetection::quit(0),
+        })
+        .bom_sniffing(false)
         .memory_map(MmapChoice::never())
         .heap_limit(Some(HEAP))
         .build()
@@ -286,60 +300,68 @@ struct OneFile<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     shape: Shape,
+    scratch: Scratch,
+    times: Times,
+    single: bool,
     args: &'a Args,
     search: &'a Search,
 }
 
 impl OneFile<'_> {
-    fn search(&mut self, entry: &ignore::DirEntry, found: &Found) -> Option<Hit> {
-        // A file that is gone or may not be read is passed over, as ripgrep does.
-        let input = Stoppable { file: File::open(entry.path()).ok()?, stop: &self.search.stop };
-        let (searcher, matcher) = (&mut self.searcher, &self.matcher);
-        let hit = match self.args.output_mode {
-            Mode::FilesWithMatches => {
-                let mut counter = Counter::first();
-                let done = searcher.search_reader(matcher, input, &mut counter);
-                (done.map(|()| counter.matches > 0))
-                    .map(|hit| hit.then(|| Hit::File(modified(entry))))
-            }
-            Mode::Count => {
-                let mut counter = Counter::all();
-                let done = searcher.search_reader(matcher, input, &mut counter);
-                // Lines of a file that turns out to be binary do not count.
-                done.map(|()| {
-                    (counter.matches > 0 && !counter.binary).then_some(Hit::Count(counter.matches))
-                })
-            }
-            Mode::Content => {
-                let mut shower = Shower::new(matcher, self.shape, found.room());
-                let done = searcher.search_reader(matcher, input, &mut shower);
-                done.map(|()| shower.into_hit())
-            }
-        };
-        match hit {
-            Ok(hit) => hit,
+    fn search(&mut self, path: &Path, found: &Found) -> Option<Hit> {
+        let (hit, binary) = match self.look(path, found) {
+            Ok(done) => done,
             Err(error) => {
                 if !self.search.stop.now() {
-                    found.skipped(&error);
+                    self.search.trouble.file(path, &error);
                 }
+                return None;
+            }
+        };
+        match (binary, self.single) {
+            (false, _) => hit,
+            // Lines of a file that turns out to be binary do not count.
+            (true, false) => {
+                self.search.trouble.binary(path);
                 None
+            }
+            (true, true) => {
+                if hit.is_some() {
+                    found.binary_matches();
+                }
+                hit.filter(|hit| !matches!(hit, Hit::Lines(_)))
             }
         }
     }
-}
 
-/// A file whose reading ends when the search does, so that one of any length can be left.
-struct Stoppable<'a> {
-    file: File,
-    stop: &'a Stop,
-}
-
-impl Read for Stoppable<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stop.now() {
-            return Err(io::Error::other("stopped"));
+    /// What the file gives, and whether it is binary.
+    fn look(&mut self, path: &Path, found: &Found) -> io::Result<(Option<Hit>, bool)> {
+        let file = input::open(path)?;
+        let whole = self.searcher.multi_line_with_matcher(&self.matcher);
+        let (input, breaks) = Input::new(file, self.search, &mut self.scratch, !whole);
+        let judge = Judge { matcher: &self.matcher, breaks };
+        let mut all = Segments { matcher: &self.matcher, searcher: &mut self.searcher, whole };
+        match self.args.output_mode {
+            Mode::FilesWithMatches => {
+                let mut counter = Counter::first(judge);
+                all.search(input, &mut counter)?;
+                // A file that is gone by now is still one that had a match.
+                let hit = (counter.matches > 0)
+                    .then(|| Hit::File(self.times.of(path).unwrap_or_default()));
+                Ok((hit, counter.binary))
+            }
+            Mode::Count => {
+                let mut counter = Counter::all(judge);
+                all.search(input, &mut counter)?;
+                Ok(((counter.matches > 0).then_some(Hit::Count(counter.matches)), counter.binary))
+            }
+            Mode::Content => {
+                let mut shower = Shower::new(judge, self.shape, found.room());
+                all.search(input, &mut shower)?;
+                let binary = shower.binary;
+                Ok((shower.into_hit(), binary))
+            }
         }
-        self.file.read(buffer)
     }
 }
 

@@ -66,6 +66,8 @@ pub struct Limits {
     pub edit_file_bytes: u64,
     /// Paths that Glob shows.
     pub glob_files: usize,
+    /// Entries that LS lists.
+    pub ls_entries: usize,
     /// Lines or files that Grep shows if the call names no limit.
     pub grep_entries: usize,
     /// Bytes of text that Grep or Bash shows.
@@ -98,6 +100,7 @@ impl Default for Limits {
             image_bytes: 5 << 20,
             edit_file_bytes: 32 << 20,
             glob_files: 100,
+            ls_entries: 100,
             grep_entries: 250,
             shown_bytes: 30_000,
             search_ms: 30_000,

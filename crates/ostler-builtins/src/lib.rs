@@ -10,6 +10,7 @@ mod files;
 mod glob;
 mod grep;
 mod hands;
+mod ls;
 mod monitor;
 mod plain;
 mod read;
@@ -48,6 +49,7 @@ pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTo
     registry.add(erase(monitor::Monitor(hands.clone())))?;
     registry.add(erase(glob::Glob(hands.clone())))?;
     registry.add(erase(grep::Grep(hands.clone())))?;
+    registry.add(erase(ls::Ls(hands.clone())))?;
     registry.add(erase(edit::Edit(hands.clone())))?;
     registry.add(erase(write::Write(hands)))
 }

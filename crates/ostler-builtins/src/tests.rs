@@ -3,6 +3,7 @@
 mod bench;
 mod contract;
 mod file_tools;
+mod ls;
 mod search_tools;
 mod shell;
 mod site;

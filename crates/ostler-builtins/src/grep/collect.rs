@@ -3,63 +3,96 @@
 
 use std::{
     collections::BTreeMap,
-    io,
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::SystemTime,
 };
 
-use crate::grep::{Mode, lines::Shown};
+use crate::{
+    grep::{Mode, lines::Shown},
+    search::{Newest, Time},
+};
 
 /// What one file gave.
 #[derive(Debug)]
 pub(crate) enum Hit {
     /// It has a match; when it was changed.
-    File(SystemTime),
+    File(Time),
     /// Its number of matching lines.
     Count(u64),
     /// Its lines.
     Lines(Vec<Shown>),
 }
 
+/// How much can be shown at most, what is left out first included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) lines: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Room {
+    /// Whether there is room beside so many lines of so many bytes.
+    pub(crate) fn has(self, lines: usize, bytes: usize) -> bool {
+        lines < self.lines && bytes <= self.bytes
+    }
+}
+
 /// What all files gave.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) mode: Mode,
-    /// Lines that will be shown at most, those left out first included.
-    room: usize,
+    room: Room,
     inner: Mutex<Inner>,
     /// Whether `inner.last` stands, so that other threads need no lock before.
     full: AtomicBool,
 }
 
 /// What was gathered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) files: Vec<(SystemTime, PathBuf)>,
-    pub(crate) counts: Vec<(PathBuf, u64)>,
+    pub(crate) files: Newest,
+    /// The first by path, and the sums of all.
+    pub(crate) counts: BTreeMap<PathBuf, u64>,
+    pub(crate) counted: (usize, u64),
     /// In content mode the first files by path whose lines fill the room.
     pub(crate) lines: BTreeMap<PathBuf, Vec<Shown>>,
-    held: usize,
+    held: Held,
     /// Whether lines were dropped or not looked for because others come first.
     pub(crate) more: bool,
-    pub(crate) skipped: usize,
-    pub(crate) skipped_why: String,
+    /// Whether the one file that was asked for is binary and matches.
+    pub(crate) binary_matches: bool,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    lines: usize,
+    bytes: usize,
+}
+
+fn size(lines: &[Shown]) -> usize {
+    lines.iter().map(Shown::bytes).sum()
 }
 
 impl Found {
-    /// `wanted`: entries that are shown, `None` for as many as fit into `bytes`.
-    pub(crate) fn new(mode: Mode, wanted: Option<usize>, bytes: usize) -> Self {
-        // A line costs at least its ending; one more shows that there are more.
-        let room = wanted.unwrap_or(bytes).saturating_add(1);
-        Self { mode, room, inner: Mutex::default(), full: AtomicBool::new(false) }
+    /// Keeps what fits into `room`.
+    pub(crate) fn new(mode: Mode, room: Room) -> Self {
+        let inner = Inner {
+            files: Newest::new(room.lines),
+            counts: BTreeMap::new(),
+            counted: (0, 0),
+            lines: BTreeMap::new(),
+            held: Held::default(),
+            more: false,
+            binary_matches: false,
+        };
+        Self { mode, room, inner: Mutex::new(inner), full: AtomicBool::new(false) }
     }
 
-    /// Lines of one file that can be of use.
-    pub(crate) fn room(&self) -> usize {
+    /// What of one file can be of use.
+    pub(crate) fn room(&self) -> Room {
         self.room
     }
 
@@ -74,33 +107,41 @@ impl Found {
     pub(crate) fn add(&self, path: &Path, hit: Hit) {
         let inner = &mut *self.lock();
         match hit {
-            Hit::File(modified) => inner.files.push((modified, path.to_owned())),
-            Hit::Count(count) => inner.counts.push((path.to_owned(), count)),
+            Hit::File(modified) => inner.files.add(modified, path),
+            Hit::Count(count) => {
+                inner.counted.0 += 1;
+                inner.counted.1 += count;
+                inner.counts.insert(path.to_owned(), count);
+                if inner.counts.len() > self.room.lines {
+                    inner.counts.pop_last();
+                }
+            }
             Hit::Lines(lines) => {
-                inner.held += lines.len();
+                inner.held.lines += lines.len();
+                inner.held.bytes += size(&lines);
                 inner.lines.insert(path.to_owned(), lines);
                 // Files behind those that fill the room go again.
-                while let Some(last) = inner.lines.last_entry()
-                    && inner.held - last.get().len() >= self.room
-                {
-                    let dropped = last.remove().len();
-                    inner.held -= dropped;
+                while let Some(last) = inner.lines.last_entry() {
+                    let (lines, bytes) = (last.get().len(), size(last.get()));
+                    if self.room.has(inner.held.lines - lines, inner.held.bytes - bytes) {
+                        break;
+                    }
+                    last.remove();
+                    inner.held.lines -= lines;
+                    inner.held.bytes -= bytes;
                     inner.more = true;
                 }
                 // Set within the lock: a file passed over by it makes `more` true below.
-                if inner.held >= self.room {
+                if !self.room.has(inner.held.lines, inner.held.bytes) {
                     self.full.store(true, Ordering::Relaxed);
                 }
             }
         }
     }
 
-    pub(crate) fn skipped(&self, error: &io::Error) {
-        let mut inner = self.lock();
-        inner.skipped += 1;
-        if inner.skipped_why.is_empty() {
-            inner.skipped_why = error.to_string();
-        }
+    /// The one file that was asked for is binary and has a match.
+    pub(crate) fn binary_matches(&self) {
+        self.lock().binary_matches = true;
     }
 
     pub(crate) fn into_inner(self) -> Inner {

@@ -1,6 +1,6 @@
 //! From what was found to what the model reads and what front ends get.
 
-use std::{fmt::Write as _, time::Duration};
+use std::fmt::Write as _;
 
 use ostler_tool::ToolOutput;
 use serde_json::{Map, Value, json};
@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use crate::{
     grep::{
         Args, Mode,
-        collect::{Found, Inner},
+        collect::{Found, Inner, Room},
         lines::Shown,
     },
     hands::Hands,
-    search::{Search, newest_first},
+    search::Search,
 };
 
 /// The window of entries that was asked for.
@@ -35,17 +35,19 @@ impl Asked {
         }
     }
 
-    /// Entries that are looked at, those left out first included.
-    pub(crate) fn wanted(&self) -> Option<usize> {
-        let limit = self.limit.unwrap_or(self.bytes);
-        // Without a bound on the offset the room would have none.
-        Some(limit.min(self.bytes).saturating_add(self.offset.min(100_000)))
+    /// What is looked at, what is left out first included.
+    pub(crate) fn room(&self) -> Room {
+        let limit = self.limit.unwrap_or(self.bytes).min(self.bytes);
+        // Without a bound on the offset the room would have none. A line costs at least
+        // its ending; one more shows that there are more.
+        let lines = limit.saturating_add(self.offset.min(100_000)).saturating_add(1);
+        let bytes = if self.offset == 0 { self.bytes } else { usize::MAX };
+        Room { lines, bytes }
     }
 
-    /// Cuts entries to the window and to the cap on bytes; tells whether some are left
-    /// behind it.
-    fn cut(&self, entries: Vec<String>) -> (Vec<String>, bool) {
-        let total = entries.len();
+    /// Cuts the first of `total` entries to the window and to the cap on bytes; tells
+    /// whether some are left behind it.
+    fn cut(&self, entries: Vec<String>, total: usize) -> (Vec<String>, bool) {
         let mut bytes = 0;
         let shown: Vec<String> = entries
             .into_iter()
@@ -62,56 +64,53 @@ impl Asked {
 }
 
 /// The output of a finished search.
-pub(crate) fn report(found: Found, search: &Search, asked: &Asked, took: Duration) -> ToolOutput {
+pub(crate) fn report(found: Found, search: &Search, asked: &Asked) -> ToolOutput {
     let mode = found.mode;
     let inner = found.into_inner();
     let mut out = Map::new();
-    let notes = notes(&inner, search);
+    let binary_matches = inner.binary_matches;
     let (mode_name, text, more, shown) = match mode {
         Mode::Content => content(inner, search, asked, &mut out),
         Mode::FilesWithMatches => files(inner, search, asked, &mut out),
         Mode::Count => counts(inner, search, asked, &mut out),
     };
     out.insert("mode".to_owned(), json!(mode_name));
-    out.insert("durationMs".to_owned(), json!(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)));
     if more && let Some(limit) = asked.limit {
         out.insert("appliedLimit".to_owned(), json!(limit));
     }
     if asked.offset > 0 {
         out.insert("appliedOffset".to_owned(), json!(asked.offset));
     }
-    let mut text =
-        if shown == 0 && asked.offset == 0 { "no matches found".to_owned() } else { text };
+    let mut text = match shown {
+        0 if binary_matches => "the file is binary and matches; its lines are not shown".to_owned(),
+        0 if asked.offset == 0 => "no matches found".to_owned(),
+        _ => text,
+    };
     if more {
         let next = asked.offset + shown;
         let _infallible =
             write!(text, "\n[there is more: go on with offset {next}, or narrow the search]");
     }
-    text.push_str(&notes);
+    text.push_str(&search.notes("narrow the path or the pattern"));
     ToolOutput::text(text, Value::Object(out))
 }
 
 type Part = (&'static str, String, bool, usize);
 
 fn files(inner: Inner, search: &Search, asked: &Asked, out: &mut Map<String, Value>) -> Part {
-    let mut files: Vec<_> =
-        inner.files.iter().map(|(time, path)| (*time, search.display(path))).collect();
-    newest_first(&mut files);
-    let total = files.len();
-    let (names, more) = asked.cut(files.into_iter().map(|(_, name)| name).collect());
+    let (files, total) = inner.files.into_sorted();
+    let (names, more) = asked.cut(files.iter().map(|path| search.display(path)).collect(), total);
     out.insert("numFiles".to_owned(), json!(names.len()));
     out.insert("filenames".to_owned(), json!(names));
     let text = format!("{total} {} with matches\n{}", plural(total, "file"), names.join("\n"));
     ("files_with_matches", text, more, names.len())
 }
 
-fn counts(mut inner: Inner, search: &Search, asked: &Asked, out: &mut Map<String, Value>) -> Part {
-    inner.counts.sort_unstable();
-    let matches: u64 = inner.counts.iter().map(|(_, count)| count).sum();
-    let total = inner.counts.len();
+fn counts(inner: Inner, search: &Search, asked: &Asked, out: &mut Map<String, Value>) -> Part {
+    let (total, matches) = inner.counted;
     let entries =
         inner.counts.iter().map(|(path, count)| format!("{}:{count}", search.display(path)));
-    let (lines, more) = asked.cut(entries.collect());
+    let (lines, more) = asked.cut(entries.collect(), total);
     let content = lines.join("\n");
     out.insert("numFiles".to_owned(), json!(total));
     out.insert("filenames".to_owned(), json!([]));
@@ -133,7 +132,8 @@ fn content(inner: Inner, search: &Search, asked: &Asked, out: &mut Map<String, V
         let name = search.display(path);
         entries.extend(lines.iter().map(|line| entry(&name, line, single)));
     }
-    let (lines, more) = asked.cut(entries);
+    let total = entries.len();
+    let (lines, more) = asked.cut(entries, total);
     let content = lines.join("\n");
     let names: Vec<String> = inner.lines.keys().map(|path| search.display(path)).collect();
     out.insert("numFiles".to_owned(), json!(names.len()));
@@ -153,23 +153,6 @@ fn entry(name: &str, line: &Shown, single: bool) -> String {
         (true, 0) => text.clone(),
         (true, _) => format!("{number}{sign}{text}"),
     }
-}
-
-fn notes(inner: &Inner, search: &Search) -> String {
-    let mut notes = String::new();
-    if inner.skipped > 0 {
-        let _infallible = write!(
-            notes,
-            "\n[{} {} could not be searched: {}]",
-            inner.skipped,
-            plural(inner.skipped, "file"),
-            inner.skipped_why
-        );
-    }
-    if search.stop.was_late() {
-        notes.push_str("\n[the search was ended after its time: there may be more, narrow the path or the pattern]");
-    }
-    notes
 }
 
 fn plural(count: usize, noun: &str) -> String {

@@ -24,6 +24,7 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
         ),
         ("Glob", json!({"pattern": "**"})),
         ("Grep", json!({"pattern": "w", "output_mode": "content", "head_limit": 0, "-C": 900})),
+        ("LS", json!({"ignore": ["zzz"]})),
         ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
         ("Read", json!({"file_path": "many"})),
         ("TaskOutput", json!({"task_id": "bash_1"})),
@@ -72,7 +73,7 @@ async fn every_argument_is_described() {
                 tool.name()
             );
         }
-        for required in schema["required"].as_array().unwrap() {
+        for required in schema["required"].as_array().into_iter().flatten() {
             assert!(properties.contains_key(required.as_str().unwrap()));
         }
         assert_eq!(schema["additionalProperties"], false, "{}", tool.name());
