@@ -163,7 +163,10 @@ impl Checkpoints {
         let uncovered = uncovered_files(&files);
         let reading = Reading { keep: None, max_file: self.limits.max_file, cancel };
         let changes = files.into_iter().filter_map(|Named { path, state: before, stamp }| {
-            let (after, now) = look::look(&path, reading);
+            let (after, now) = match look::leads_through_link(&path) {
+                true => (State::Absent, None),
+                false => look::look(&path, reading),
+            };
             let is_same = match before {
                 State::Unkept { .. } => stamp == now,
                 _ => before == after,

@@ -116,6 +116,18 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// Whether a folder of the path is a link now; then nothing stands at the path itself. A
+/// missing folder is none.
+pub(super) fn leads_through_link(path: &Path) -> bool {
+    first_link(path).is_some()
+}
+
+/// The folder of a path that is a link, the outermost if there are several.
+pub(super) fn first_link(path: &Path) -> Option<&Path> {
+    let is_link = |folder: &&Path| folder.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    path.ancestors().skip(1).filter(is_link).last()
+}
+
 /// The state of what is no regular file.
 pub(super) fn other(path: &Path, kind: Kind, stamp: Stamp) -> State {
     let unkept = |why| State::Unkept { size: 0, mode: stamp.mode, why };

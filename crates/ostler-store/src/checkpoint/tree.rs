@@ -207,8 +207,14 @@ pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Ma
     let mut changes = Vec::new();
     let rules_changed = candidates.iter().any(|candidate| is_rules(&candidate.found.path))
         || tree.entries.keys().any(|path| is_rules(path));
+    let mut links = HashMap::new();
     for (path, seen) in std::mem::take(&mut tree.entries) {
-        match still_there(&path) {
+        let folder = path.parent().unwrap_or(&tree.root);
+        if !links.contains_key(folder) {
+            links.insert(folder.to_path_buf(), look::leads_through_link(&path));
+        }
+        let found = if links[folder] { None } else { still_there(&path) };
+        match found {
             None => changes.push(change(path, seen.state, State::Absent)),
             // It is ignored now, or the walk did not get there.
             Some(found) if found.stamp != seen.stamp => {

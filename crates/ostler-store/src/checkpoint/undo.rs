@@ -3,7 +3,7 @@
 //! replaced, so that an undo can be taken back too. Nothing is written through a link.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fs::{self, Permissions},
     io::{self, Write as _},
     os::unix::fs::{PermissionsExt as _, symlink},
@@ -116,8 +116,9 @@ impl Checkpoints {
     ) -> (Vec<Step>, Vec<Conflict>) {
         let (steps, mut conflicts) = steps(manifests, targets);
         let mut fine = Vec::new();
+        let mut links = HashSet::new();
         for step in steps {
-            match self.check(&step, cancel) {
+            match self.check(&step, &mut links, cancel) {
                 Ok(_) => fine.push(step),
                 Err(reason) => conflicts.push(Conflict { path: step.path, reason }),
             }
@@ -127,11 +128,13 @@ impl Checkpoints {
     }
 
     /// Changes paths, each on its own: those that cannot be changed do not keep the others.
-    pub fn apply(&self, steps: Vec<Step>, cancel: &Cancel) -> Undone {
+    pub fn apply(&self, mut steps: Vec<Step>, cancel: &Cancel) -> Undone {
+        steps.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut links = HashSet::new();
         let mut work = Work { points: self, cancel, undone: Undone::default() };
         let mut todo = Vec::new();
         for step in steps {
-            match self.check(&step, cancel) {
+            match self.check(&step, &mut links, cancel) {
                 Ok(None) => work.undone.done.push(step.path),
                 Ok(Some(now)) => todo.push((step, now)),
                 Err(reason) => work.conflict(step.path, reason),
@@ -146,20 +149,48 @@ impl Checkpoints {
     }
 
     /// What stands at the path of a step, kept so that it can come back; none if nothing is
-    /// to be done.
-    fn check(&self, step: &Step, cancel: &Cancel) -> Result<Option<State>, Reason> {
+    /// to be done. Steps come with folders before what is in them; `links` are those that
+    /// have a step of their own.
+    fn check(
+        &self,
+        step: &Step,
+        links: &mut HashSet<PathBuf>,
+        cancel: &Cancel,
+    ) -> Result<Option<State>, Reason> {
         if cancel.is_cancelled() {
             return Err(Reason::Cancelled);
         }
         let path = step.path.as_path();
-        if leads_through_link(path) {
-            return Err(Reason::ThroughLink);
+        let Some(link) = look::first_link(path) else {
+            let now = self.look_and_keep(path, cancel)?;
+            let checked = self.compare(step, now)?;
+            let is_link = match &checked {
+                Some(now) => matches!(now, State::Link { .. }),
+                None => matches!(step.want, Want::State(State::Link { .. })),
+            };
+            if is_link {
+                links.insert(step.path.0.clone());
+            }
+            return Ok(checked);
+        };
+        // Nothing stands at the path itself, and that may be what the calls left.
+        if links.contains(link) || step.expect == State::Absent {
+            self.compare(step, State::Absent)
+        } else {
+            Err(Reason::ThroughLink)
         }
+    }
+
+    /// What stands at a path, kept so that it can come back.
+    fn look_and_keep(&self, path: &Path, cancel: &Cancel) -> Result<State, Reason> {
         let writer = self.blobs.writer().map_err(|_| Reason::CannotKeep(Unkept::Storage))?;
         let keep = Some(&writer);
         let reading = Reading { keep, max_file: self.limits.max_file, cancel };
-        let (now, _) = look::look(path, reading);
-        drop(writer);
+        Ok(look::look(path, reading).0)
+    }
+
+    /// Whether a step may be done where `now` stands.
+    fn compare(&self, step: &Step, now: State) -> Result<Option<State>, Reason> {
         match (&step.want, &now) {
             (Want::State(want), now) if want.is_same(now) => return Ok(None),
             (Want::Bytes(bytes), State::File { blob, .. }) if *blob == BlobId::of(bytes) => {
@@ -211,13 +242,6 @@ fn steps(manifests: &[Manifest], targets: Option<&[AbsPath]>) -> (Vec<Step>, Vec
         });
     }
     (steps, conflicts)
-}
-
-/// Whether a folder of the path is a link now; a missing one is none.
-fn leads_through_link(path: &Path) -> bool {
-    path.ancestors()
-        .skip(1)
-        .any(|folder| folder.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()))
 }
 
 /// Steps at work. Order: first everything that must go, the deepest first; then folders, the
@@ -295,6 +319,10 @@ impl Work<'_> {
             return Err(Reason::Cancelled);
         }
         let path = step.path.as_path();
+        if look::leads_through_link(path) {
+            // Nothing stands there; the link goes in its own step.
+            return Ok(());
+        }
         let becomes_folder = matches!(step.want, Want::State(State::Folder { .. }));
         let goes = step.want == Want::State(State::Absent);
         let removed = match now {
@@ -345,6 +373,9 @@ fn make_folder(path: &Path, now: &State) -> Result<(), Reason> {
     if matches!(now, State::Folder { .. }) {
         return Ok(());
     }
+    if look::leads_through_link(path) {
+        return Err(Reason::ThroughLink);
+    }
     // Its own mode comes last; until then things can be put into it.
     match fs::create_dir_all(path) {
         Err(error) => Err(refused(&error)),
@@ -354,6 +385,9 @@ fn make_folder(path: &Path, now: &State) -> Result<(), Reason> {
 
 fn folder_of(path: &Path) -> io::Result<&Path> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    if look::leads_through_link(path) {
+        return Err(io::Error::other("a folder of it is a link"));
+    }
     fs::create_dir_all(folder)?;
     Ok(folder)
 }

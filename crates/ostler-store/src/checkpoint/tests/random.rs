@@ -81,8 +81,6 @@ fn run(place: &Place, act: &Act) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
-
     #[test]
     fn an_undo_gives_back_exactly_the_tree(
         first in proptest::collection::vec(act(), 0..14),
