@@ -7,9 +7,10 @@ use std::fmt;
 
 use ostler_stdx::AbsPath;
 use serde::{
-    Deserializer,
-    de::{self, Visitor},
+    Deserialize as _, Deserializer,
+    de::{self, DeserializeOwned, Visitor},
 };
+use serde_json::Value;
 
 /// Reads a whole number that may be quoted or written as a float.
 pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
@@ -19,6 +20,17 @@ pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, 
 /// Reads true or false, quoted or not.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     from.deserialize_any(Flag).map(Some)
+}
+
+/// Reads a list that may have been written as a JSON text.
+pub(crate) fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    let list = match Value::deserialize(from)? {
+        Value::String(text) => serde_json::from_str(&text),
+        list => serde_json::from_value(list),
+    };
+    list.map_err(de::Error::custom)
 }
 
 /// The absolute form of a path argument: a leading `~/` is the home folder, a relative

@@ -2,10 +2,13 @@
 //! each. They know nothing of sessions' logs, hooks, or of who asks.
 
 mod args;
+mod ask_user_question;
 mod bash;
 mod diff;
 mod disk;
 mod edit;
+mod enter_plan_mode;
+mod exit_plan_mode;
 mod files;
 mod glob;
 mod grep;
@@ -13,14 +16,20 @@ mod hands;
 mod ls;
 mod monitor;
 mod plain;
+mod planned;
 mod read;
 mod search;
+mod task_create;
+mod task_get;
+mod task_list;
 mod task_output;
 mod task_stop;
+mod task_update;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod text;
+mod todo_write;
 mod web;
 mod web_fetch;
 mod web_search;
@@ -42,6 +51,14 @@ pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTo
     let limits = hands.limits.clone();
     registry.add(erase(web_fetch::WebFetch { client: client.clone(), limits: limits.clone() }))?;
     registry.add(erase(web_search::WebSearch { client, limits }))?;
+    registry.add(erase(todo_write::TodoWrite))?;
+    registry.add(erase(task_create::TaskCreate))?;
+    registry.add(erase(task_get::TaskGet))?;
+    registry.add(erase(task_list::TaskList(hands.limits.clone())))?;
+    registry.add(erase(task_update::TaskUpdate))?;
+    registry.add(erase(ask_user_question::AskUserQuestion))?;
+    registry.add(erase(enter_plan_mode::EnterPlanMode))?;
+    registry.add(erase(exit_plan_mode::ExitPlanMode))?;
     registry.add(erase(read::Read(hands.clone())))?;
     registry.add(erase(bash::Bash(hands.clone())))?;
     registry.add(erase(task_output::TaskOutput(hands.clone())))?;

@@ -7,5 +7,6 @@ mod ls;
 mod search_tools;
 mod shell;
 mod site;
+mod state_tools;
 mod tasks;
 mod web;

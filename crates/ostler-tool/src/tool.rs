@@ -156,6 +156,8 @@ pub fn erase<T: Tool>(tool: T) -> Arc<dyn AnyTool> {
     if let Some(object) = schema.as_object_mut() {
         object.remove("title");
         object.remove("description");
+        // Vendors want it of tools without arguments too.
+        object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     Arc::new(Erased { tool, schema })
 }

@@ -17,23 +17,48 @@ use crate::tests::{
 /// For each tool a call that works on [`hostile`] and gives much.
 fn calls(site: &Site) -> Vec<(&'static str, Value)> {
     vec![
+        (
+            "AskUserQuestion",
+            json!({
+                "questions": [{
+                    "question": "q".repeat(1000),
+                    "header": "h",
+                    "options": [{"label": "a"}, {"label": "b"}],
+                }],
+                "answers": {"q".repeat(1000): "a".repeat(100_000)},
+            }),
+        ),
         ("Bash", json!({"command": "yes | head -c 2000000"})),
         (
             "Edit",
             json!({"file_path": "wide", "old_string": "w", "new_string": "x\n", "replace_all": true}),
         ),
+        ("EnterPlanMode", json!({})),
+        ("ExitPlanMode", json!({"plan": "p".repeat(100_000)})),
         ("Glob", json!({"pattern": "**"})),
         ("Grep", json!({"pattern": "w", "output_mode": "content", "head_limit": 0, "-C": 900})),
         ("LS", json!({"ignore": ["zzz"]})),
         ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
         ("Read", json!({"file_path": "many"})),
+        ("TaskCreate", json!({"subject": "s", "description": "d".repeat(10_000)})),
+        ("TaskGet", json!({"taskId": "1"})),
+        ("TaskList", json!({})),
         ("TaskOutput", json!({"task_id": "bash_1"})),
         ("TaskStop", json!({"task_id": "bash_1"})),
+        ("TaskUpdate", json!({"taskId": "1", "status": "completed"})),
+        (
+            "TodoWrite",
+            json!({"todos": vec![json!({"content": "t".repeat(500), "status": "pending"}); 100]}),
+        ),
         ("WebFetch", json!({"url": site.url("/page")})),
         ("WebSearch", json!({"query": "w", "count": 20})),
         ("Write", json!({"file_path": "many", "content": "x\n".repeat(100_000)})),
     ]
 }
+
+/// Arguments whose names are not ours to choose (agent-sdk.md section 6).
+const AS_THE_SDK_HAS_THEM: &[&str] =
+    &["activeForm", "addBlockedBy", "addBlocks", "allowedPrompts", "taskId"];
 
 async fn hostile(site: &Site) -> Bench {
     let bench = Bench::with(|hands| hands.web = site.settings());
@@ -44,6 +69,11 @@ async fn hostile(site: &Site) -> Bench {
     }
     bench.text("Read", json!({"file_path": "wide"})).await;
     bench.text("Read", json!({"file_path": "many"})).await;
+    for at in 0..300 {
+        let task = json!({"subject": format!("{at}{}", "s".repeat(190)), "description": "d".repeat(10_000)});
+        bench.text("TaskCreate", task).await;
+    }
+    bench.text("TaskUpdate", json!({"taskId": "300", "status": "deleted"})).await;
     let loud = json!({"command": "yes | head -c 2000000", "run_in_background": true});
     bench.text("Bash", loud).await;
     bench.text("TaskOutput", json!({"task_id": "bash_1"})).await;
@@ -68,7 +98,9 @@ async fn every_argument_is_described() {
                 tool.name()
             );
             assert!(
-                !name.chars().any(char::is_uppercase) || name.starts_with('-'),
+                !name.chars().any(char::is_uppercase)
+                    || name.starts_with('-')
+                    || AS_THE_SDK_HAS_THEM.contains(&name.as_str()),
                 "{}: {name}",
                 tool.name()
             );
