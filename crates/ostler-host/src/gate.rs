@@ -27,6 +27,11 @@ pub enum Surface {
     NoOne,
 }
 
+/// Arguments that hold a person's answer. A call that brings them before anyone was asked
+/// would answer itself, wherever a host gives the arguments back as they were.
+const ANSWERS: &[(&str, &[&str])] =
+    &[("AskUserQuestion", &["answers", "response"]), ("ExitPlanMode", &["mode"])];
+
 /// The gate of one session.
 #[derive(Debug)]
 pub(crate) struct HostGate {
@@ -83,6 +88,18 @@ impl Gate for HostGate {
             Ok(accesses) => accesses,
             Err(error) => return ready(invalid(input_error(&error), title)),
         };
+        let own = |(name, keys): &(&str, &'static [&'static str])| {
+            if *name != tool.name() {
+                return None;
+            }
+            keys.iter().find(|key| call.call.args.contains_key(**key))
+        };
+        if !call.approved
+            && let Some(key) = ANSWERS.iter().find_map(own)
+        {
+            let text = format!("{}: `{key}` is the person's to give: leave it out", tool.name());
+            return ready(invalid(input_error(&ToolError::Invalid(text)), title));
+        }
         let can_ask = call.approved || self.can_ask();
         let judgement =
             self.rules.judge(tool.name(), &call.call.args, &accesses, call.mode, can_ask);

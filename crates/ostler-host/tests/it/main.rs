@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "tests stop at what they did not expect")]
 
 mod background;
+mod questions;
 mod runs;
 mod support;
