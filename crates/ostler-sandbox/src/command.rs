@@ -99,6 +99,15 @@ impl Command {
         self
     }
 
+    /// The same command as an argument of another program, which runs it.
+    pub(crate) fn wrapped(mut self, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
+        let inner = std::mem::replace(&mut self.program, program.into());
+        let inner_args = std::mem::replace(&mut self.args, args);
+        self.args.push(inner);
+        self.args.extend(inner_args);
+        self
+    }
+
     /// Sets the time between TERM and KILL, for every cause. Unless set it is 2 s
     /// after a timeout and 300 ms otherwise.
     #[must_use]

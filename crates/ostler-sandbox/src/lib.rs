@@ -5,12 +5,14 @@
 mod background;
 mod capture;
 mod command;
+mod confine;
 mod env;
 mod error;
 mod job;
 mod keeper;
 mod piped;
 mod platform;
+mod proxy;
 mod run;
 mod spawn;
 mod supervise;
@@ -24,9 +26,17 @@ mod wire;
 pub use background::{Background, Status};
 pub use capture::{Captured, Stream};
 pub use command::{Command, OutputCap};
+#[cfg(target_os = "linux")]
+pub use confine::hide_own_memory;
+pub use confine::{
+    Claim, CredentialFile, CredentialMode, CredentialSettings, CredentialVar, FilesystemSettings,
+    Folders, Level, Network, NetworkSettings, Policy, Probe, ProbeOptions, Sandbox, SandboxOptions,
+    SandboxSettings, Traces, Unavailable,
+};
 pub use env::child_env;
 pub use error::Error;
 pub use piped::Piped;
+pub use proxy::{Decide, Domains, Proxy};
 pub use run::Exit;
 pub use supervise::supervisor_main;
 pub use supervisor::Supervisor;

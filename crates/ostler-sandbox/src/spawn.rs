@@ -107,7 +107,7 @@ fn attributes() -> nix::Result<PosixSpawnAttr> {
 
 /// Where the program may lie. Relative folders of the path are passed over: what lies
 /// in a work folder must not be run because of its name.
-fn candidates(request: &Request) -> Vec<CString> {
+pub(crate) fn candidates(request: &Request) -> Vec<CString> {
     if request.program.as_bytes().contains(&b'/') {
         return vec![request.program.clone()];
     }

@@ -41,7 +41,7 @@ const NAME: &CStr = c"ostler-superv";
 /// How long keepers have to end their trees before the supervisor does it itself.
 const KEEPERS_GRACE: Duration = Duration::from_millis(1500);
 
-/// Turns this process into a supervisor if it was started as one.
+/// Turns this process into a supervisor, or into a confined command, if it was started as one.
 ///
 /// Must come first in `main`, before any thread or runtime starts. `Some`: the work is
 /// done, and `main` returns this code. `None`: this is an ordinary start.
@@ -52,6 +52,9 @@ pub fn supervisor_main() -> Option<ExitCode> {
 
 /// [`supervisor_main`] with the exit code as a number.
 pub(crate) fn serve_if_asked() -> Option<u8> {
+    if let Some(code) = crate::confine::inner::confine_if_asked() {
+        return Some(code);
+    }
     let is_supervisor = std::env::args_os().next().is_some_and(|name| name == ARG0);
     is_supervisor.then(|| match Supervise::prepare() {
         Ok(supervise) => supervise.serve(),

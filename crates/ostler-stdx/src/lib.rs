@@ -2,6 +2,7 @@
 //! cancellation, clocks and ids. No I/O, no policy.
 
 mod abs_path;
+mod address;
 mod bounded;
 mod cancel;
 mod clock;
@@ -9,6 +10,7 @@ mod ids;
 mod never;
 
 pub use abs_path::{AbsPath, NotAbsolute};
+pub use address::public_address;
 pub use bounded::{Bounded, bound_middle, floor_char_boundary};
 pub use cancel::Cancel;
 pub use clock::{Clock, ManualClock, SystemClock};

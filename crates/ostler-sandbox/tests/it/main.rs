@@ -4,6 +4,7 @@
 
 mod background;
 mod bounds;
+mod confine;
 mod harness;
 mod kill;
 mod piped;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         kill::TESTS,
         background::TESTS,
         piped::TESTS,
+        confine::TESTS,
         supervisor::TESTS,
     ];
     harness::main(&tests.concat())
