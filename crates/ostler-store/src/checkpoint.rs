@@ -5,6 +5,7 @@
 //! A checkpoint is never the reason why a call fails: what cannot be kept is counted and
 //! said. An undo is never a guess: a file that is not what the call left stays as it is.
 
+mod git;
 mod look;
 mod recorded;
 mod state;
@@ -17,12 +18,13 @@ mod walk;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use ostler_stdx::{AbsPath, Cancel};
 
 use crate::blob::{BlobId, Blobs};
+use git::Repository;
 use look::{Reading, Stamp};
 pub use state::{FileChange, KeptPath, Manifest, State, Uncovered, Unkept};
 use tree::Tree;
@@ -63,6 +65,8 @@ pub struct Checkpoints {
     limits: Limits,
     skip: Vec<PathBuf>,
     cache: Mutex<HashMap<PathBuf, Cached>>,
+    /// The repository that was used last.
+    repository: Mutex<Option<Arc<Repository>>>,
 }
 
 /// The content of a file as it was last seen.
@@ -71,11 +75,20 @@ struct Cached {
     stamp: Stamp,
     /// Whether it was too young to trust the stamp.
     is_racy: bool,
-    blob: BlobId,
-    /// Whether the content is among the blobs, or only its hash is known.
-    is_kept: bool,
+    content: Content,
     /// How often it was copied.
     copies: u8,
+}
+
+/// Where a content is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Among the blobs.
+    Kept(BlobId),
+    /// Only on disk, but its hash is known.
+    Hashed(BlobId),
+    /// Among git's objects.
+    Git(git::Oid),
 }
 
 /// A picture before a call. Give it to [`Checkpoints::after`].
@@ -112,7 +125,7 @@ impl Checkpoints {
     #[must_use]
     pub fn new(blobs: Blobs, limits: Limits) -> Self {
         let skip = blobs.dir().parent().map(Path::to_path_buf).into_iter().collect();
-        Self { blobs, limits, skip, cache: Mutex::default() }
+        Self { blobs, limits, skip, cache: Mutex::default(), repository: Mutex::default() }
     }
 
     /// Leaves further folders out of pictures of trees; `$OSTLER_HOME` always is.
@@ -191,6 +204,19 @@ impl Checkpoints {
     #[must_use]
     pub fn blobs(&self) -> &Blobs {
         &self.blobs
+    }
+
+    /// The repository of a folder; `is_current`: as it is now and not as it was when its
+    /// objects were named.
+    fn repository(&self, folder: &Path, is_current: bool) -> Option<Arc<Repository>> {
+        let mut known = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fine = |it: &Arc<Repository>| it.holds(folder) && (!is_current || it.is_current());
+        if !known.as_ref().is_some_and(is_fine)
+            && let Some(opened) = Repository::open(folder)
+        {
+            *known = Some(Arc::new(opened));
+        }
+        known.clone().filter(|it| it.holds(folder))
     }
 
     fn cache(&self) -> MutexGuard<'_, HashMap<PathBuf, Cached>> {

@@ -138,6 +138,8 @@ pub enum Unkept {
     Special,
     /// It was being written while it was looked at.
     Changing,
+    /// Git was to give it back, and has it in another form or no longer.
+    Git,
     /// The blobs cannot be written.
     Storage,
     /// The work was cancelled before.

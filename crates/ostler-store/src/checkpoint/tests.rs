@@ -13,14 +13,14 @@ use crate::{
 mod random;
 
 /// A project and a home beside it, removed at the end.
-struct Place {
+pub(super) struct Place {
     dir: tempfile::TempDir,
-    points: Checkpoints,
+    pub(super) points: Checkpoints,
     cancel: Cancel,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::with(Limits::default())
     }
 
@@ -32,21 +32,21 @@ impl Place {
         Self { dir, points, cancel: Cancel::new() }
     }
 
-    fn root(&self) -> AbsPath {
+    pub(super) fn root(&self) -> AbsPath {
         AbsPath::new(self.dir.path().canonicalize().unwrap()).unwrap().join("p")
     }
 
-    fn path(&self, name: &str) -> AbsPath {
+    pub(super) fn path(&self, name: &str) -> AbsPath {
         self.root().join(name)
     }
 
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
@@ -55,15 +55,15 @@ impl Place {
         self.points.before_files(&paths, &self.cancel)
     }
 
-    fn tree(&self) -> Before {
+    pub(super) fn tree(&self) -> Before {
         self.points.before_tree(&self.root(), &self.cancel)
     }
 
-    fn after(&self, before: Before) -> Manifest {
+    pub(super) fn after(&self, before: Before) -> Manifest {
         self.points.after(before, &self.cancel)
     }
 
-    fn undo(&self, manifest: &Manifest) -> Undone {
+    pub(super) fn undo(&self, manifest: &Manifest) -> Undone {
         self.points.undo(std::slice::from_ref(manifest), None, &self.cancel)
     }
 
@@ -85,12 +85,12 @@ impl Place {
     }
 
     /// Everything below the project: mode and content of each path.
-    fn all(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    pub(super) fn all(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         picture(&self.root())
     }
 }
 
-fn picture(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(super) fn picture(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut all = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -111,7 +111,7 @@ fn picture(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     all
 }
 
-fn reasons(undone: &Undone) -> Vec<Reason> {
+pub(super) fn reasons(undone: &Undone) -> Vec<Reason> {
     undone.conflicts.iter().map(|conflict| conflict.reason.clone()).collect()
 }
 
@@ -317,7 +317,7 @@ fn changed_ignore_rules_make_no_file_look_new_or_gone() {
 }
 
 /// Waits until the stamps of what was written can be told from those of what comes.
-fn wait_for_old_stamps(place: &Place) {
+pub(super) fn wait_for_old_stamps(place: &Place) {
     let newest = || {
         let all = place.all();
         let stamps = all.keys().map(|path| Stamp::of(&path.symlink_metadata().unwrap()));

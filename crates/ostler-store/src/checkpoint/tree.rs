@@ -6,7 +6,7 @@ use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -15,7 +15,8 @@ use std::{
 use ostler_stdx::Cancel;
 
 use super::{
-    Cached, Checkpoints,
+    Cached, Checkpoints, Content,
+    git::{Oid, Repository},
     look::{self, Kind, Reading, Stamp},
     sorted,
     state::{FileChange, KeptPath, Manifest, State, Uncovered, Unkept},
@@ -36,6 +37,7 @@ pub(super) struct Tree {
     root: PathBuf,
     entries: HashMap<PathBuf, Seen>,
     began_ns: i128,
+    repository: Option<Arc<Repository>>,
     pub(super) uncovered: Uncovered,
 }
 
@@ -43,7 +45,14 @@ pub(super) struct Tree {
 struct Seen {
     stamp: Stamp,
     is_racy: bool,
-    state: State,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    State(State),
+    /// A regular file whose content git gives back.
+    Git(Oid),
 }
 
 /// Takes the picture.
@@ -55,29 +64,34 @@ pub(super) fn before(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Tree
         root,
         entries: HashMap::with_capacity(walked.found.len()),
         began_ns,
+        repository: None,
         uncovered: Uncovered { more: walked.more, ..Uncovered::default() },
     };
     let mut unknown = Vec::new();
     {
         let cache = points.cache();
         for found in walked.found {
-            let state = match found.kind {
+            let held = match found.kind {
                 Kind::File => match known(cache.get(&found.path), found.stamp) {
-                    Some(state) => state,
+                    Some(held) => held,
                     None => {
                         unknown.push(found);
                         continue;
                     }
                 },
-                kind => look::other(&found.path, kind, found.stamp),
+                kind => Held::State(look::other(&found.path, kind, found.stamp)),
             };
             let is_racy = found.stamp.is_racy(began_ns);
-            tree.entries.insert(found.path, Seen { stamp: found.stamp, is_racy, state });
+            tree.entries.insert(found.path, Seen { stamp: found.stamp, is_racy, held });
         }
     }
+    tree.repository = points.repository(&tree.root, !unknown.is_empty());
+    let unknown = leave_to_git(points, &mut tree, unknown);
     keep(points, &mut tree, unknown, cancel);
     for seen in tree.entries.values() {
-        tree.uncovered.note(&seen.state);
+        if let Held::State(state) = &seen.held {
+            tree.uncovered.note(state);
+        }
     }
     tree
 }
@@ -86,11 +100,62 @@ fn walk_in(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Walked {
     walk::walk(Extent { root, skip: &points.skip, max: points.limits.tree_entries }, cancel)
 }
 
-/// The state that was kept for exactly this stamp.
-fn known(cached: Option<&Cached>, stamp: Stamp) -> Option<State> {
-    let cached =
-        cached.filter(|cached| cached.stamp == stamp && !cached.is_racy && cached.is_kept)?;
-    Some(State::File { blob: cached.blob, size: stamp.size, mode: stamp.mode })
+/// What was kept for exactly this stamp.
+fn known(cached: Option<&Cached>, stamp: Stamp) -> Option<Held> {
+    let cached = cached.filter(|cached| cached.stamp == stamp && !cached.is_racy)?;
+    match cached.content {
+        Content::Kept(blob) => {
+            Some(Held::State(State::File { blob, size: stamp.size, mode: stamp.mode }))
+        }
+        Content::Git(oid) => Some(Held::Git(oid)),
+        Content::Hashed(_) => None,
+    }
+}
+
+/// Takes out what git can give back and gives the rest.
+fn leave_to_git(points: &Checkpoints, tree: &mut Tree, unknown: Vec<Found>) -> Vec<Found> {
+    let Some(repository) = tree.repository.clone() else { return unknown };
+    let mut rest = Vec::new();
+    let mut cache = points.cache();
+    for found in unknown {
+        let Found { path, stamp, .. } = &found;
+        let Some(oid) = repository.unchanged(path, *stamp) else {
+            rest.push(found);
+            continue;
+        };
+        let is_racy = stamp.is_racy(tree.began_ns);
+        let copies = cache.get(path).map_or(0, |cached| cached.copies);
+        let cached = Cached { stamp: *stamp, is_racy, content: Content::Git(oid), copies };
+        cache.insert(path.clone(), cached);
+        tree.entries.insert(found.path, Seen { stamp: found.stamp, is_racy, held: Held::Git(oid) });
+    }
+    rest
+}
+
+/// What was held, now that it is needed: what git was to give back is kept now.
+fn resolved(
+    points: &Checkpoints,
+    repository: Option<&Repository>,
+    seen: Seen,
+    cancel: &Cancel,
+) -> State {
+    let Stamp { size, mode, .. } = seen.stamp;
+    let oid = match seen.held {
+        Held::State(state) => return state,
+        Held::Git(oid) => oid,
+    };
+    if cancel.is_cancelled() {
+        return State::Unkept { size, mode, why: Unkept::Cancelled };
+    }
+    let content = repository.and_then(|it| it.read(&oid, points.limits.max_file));
+    // Another length: git keeps it in another form than the file had.
+    match content.filter(|content| content.len() as u64 == size) {
+        None => State::Unkept { size, mode, why: Unkept::Git },
+        Some(content) => match points.blobs.put(&content) {
+            Ok(blob) => State::File { blob, size, mode },
+            Err(_) => State::Unkept { size, mode, why: Unkept::Storage },
+        },
+    }
 }
 
 /// Copies what is not known, as far as the limits go.
@@ -121,13 +186,13 @@ fn keep(points: &Checkpoints, tree: &mut Tree, mut unknown: Vec<Found>, cancel: 
     }
     for (Found { path, stamp, .. }, why) in unkept {
         let state = State::Unkept { size: stamp.size, mode: stamp.mode, why };
-        tree.entries.insert(path, Seen { stamp, is_racy: false, state });
+        tree.entries.insert(path, Seen { stamp, is_racy: false, held: Held::State(state) });
     }
     let reading = Reading { keep: writer.as_ref(), max_file: limits.max_file, cancel };
     for (found, state, stamp) in read_all(chosen, reading) {
         let is_racy = stamp.is_racy(tree.began_ns);
         remember(points, &found.path, &state, stamp, is_racy, Copied::Yes);
-        tree.entries.insert(found.path, Seen { stamp, is_racy, state });
+        tree.entries.insert(found.path, Seen { stamp, is_racy, held: Held::State(state) });
     }
 }
 
@@ -153,8 +218,10 @@ fn remember(
     }
     let old = cache.get(path);
     let copies = old.map_or(0, |old| old.copies).saturating_add(u8::from(copied == Copied::Yes));
-    let is_kept = copied == Copied::Yes || old.is_some_and(|old| old.blob == blob && old.is_kept);
-    cache.insert(path.to_path_buf(), Cached { stamp, is_racy, blob, is_kept, copies });
+    let is_kept =
+        copied == Copied::Yes || old.is_some_and(|old| old.content == Content::Kept(blob));
+    let content = if is_kept { Content::Kept(blob) } else { Content::Hashed(blob) };
+    cache.insert(path.to_path_buf(), Cached { stamp, is_racy, content, copies });
 }
 
 /// Reads files, several at a time.
@@ -215,7 +282,10 @@ pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Ma
         }
         let found = if links[folder] { None } else { still_there(&path) };
         match found {
-            None => changes.push(change(path, seen.state, State::Absent)),
+            None => {
+                let before = resolved(points, tree.repository.as_deref(), seen, cancel);
+                changes.push(change(path, before, State::Absent));
+            }
             // It is ignored now, or the walk did not get there.
             Some(found) if found.stamp != seen.stamp => {
                 candidates.push(Candidate { found, before: Some(seen) });
@@ -238,7 +308,11 @@ pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Ma
             is_listed
         });
     }
-    compare(points, candidates, &mut changes, cancel);
+    let candidates = candidates.into_iter().map(|Candidate { found, before }| {
+        let resolved = |seen| resolved(points, tree.repository.as_deref(), seen, cancel);
+        (found, before.map_or(State::Absent, resolved))
+    });
+    compare(points, candidates.collect(), &mut changes, cancel);
     Manifest { files: sorted(changes), uncovered }
 }
 
@@ -266,14 +340,13 @@ fn still_there(path: &Path) -> Option<Found> {
 /// Reads what may have changed and lists what did.
 fn compare(
     points: &Checkpoints,
-    candidates: Vec<Candidate>,
+    candidates: Vec<(Found, State)>,
     changes: &mut Vec<FileChange>,
     cancel: &Cancel,
 ) {
     let mut befores = HashMap::new();
     let mut files = Vec::new();
-    for Candidate { found, before } in candidates {
-        let before = before.map_or(State::Absent, |seen| seen.state);
+    for (found, before) in candidates {
         if found.kind == Kind::File {
             befores.insert(found.path.clone(), before);
             files.push(found);
