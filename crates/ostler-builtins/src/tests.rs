@@ -3,10 +3,13 @@
 mod bench;
 mod contract;
 mod file_tools;
+mod kept;
 mod ls;
 mod search_tools;
 mod shell;
 mod site;
+mod skills;
 mod state_tools;
 mod tasks;
 mod web;
+mod worktrees;

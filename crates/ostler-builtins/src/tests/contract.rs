@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::tests::{
     bench::{Bench, object, snapshot, text},
+    kept::outputs,
     site::Site,
 };
 
@@ -39,7 +40,9 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
         ("Grep", json!({"pattern": "w", "output_mode": "content", "head_limit": 0, "-C": 900})),
         ("LS", json!({"ignore": ["zzz"]})),
         ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
+        ("Output", json!({"id": "kept", "limit": 2000})),
         ("Read", json!({"file_path": "many"})),
+        ("Skill", json!({"skill": "big", "args": "a".repeat(100_000)})),
         ("TaskCreate", json!({"subject": "s", "description": "d".repeat(10_000)})),
         ("TaskGet", json!({"taskId": "1"})),
         ("TaskList", json!({})),
@@ -56,12 +59,17 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Tools that need a repository: `worktrees` holds the same for them.
+const APART: &[&str] = &["EnterWorktree", "ExitWorktree"];
+
 /// Arguments whose names are not ours to choose (agent-sdk.md section 6).
 const AS_THE_SDK_HAS_THEM: &[&str] =
     &["activeForm", "addBlockedBy", "addBlocks", "allowedPrompts", "taskId"];
 
 async fn hostile(site: &Site) -> Bench {
-    let bench = Bench::with(|hands| hands.web = site.settings());
+    let mut bench = Bench::with(|hands| hands.web = site.settings());
+    bench.cx.outputs = outputs("kept", "w\u{1b}[31m\n".repeat(100_000).as_bytes());
+    bench.file(".claude/skills/big/SKILL.md", "$ARGUMENTS w\n".repeat(100_000));
     bench.file("wide", "w".repeat(300_000));
     bench.file("many", "w\u{1b}[31m\u{200b}\n".repeat(50_000));
     for at in 0..300 {
@@ -86,7 +94,8 @@ async fn every_argument_is_described() {
     let bench = Bench::new();
     let names: Vec<_> = bench.registry.iter().map(|tool| tool.name().to_owned()).collect();
     let called: Vec<_> = calls(&site).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, called);
+    let apart = |name: &String| APART.contains(&name.as_str());
+    assert_eq!(names.iter().filter(|name| !apart(name)).collect::<Vec<_>>(), called);
     for tool in bench.registry.iter() {
         let schema = tool.schema();
         let properties = schema["properties"].as_object().unwrap();
