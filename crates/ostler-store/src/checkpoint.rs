@@ -17,6 +17,7 @@ mod walk;
 
 use std::{
     collections::HashMap,
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -64,7 +65,9 @@ pub struct Checkpoints {
     blobs: Blobs,
     limits: Limits,
     skip: Vec<PathBuf>,
-    cache: Mutex<HashMap<PathBuf, Cached>>,
+    cache: Mutex<HashMap<OsString, Cached>>,
+    /// When blobs were pruned last, as far as the cache knows.
+    pruned_at: Mutex<Option<(i64, i64)>>,
     /// The repository that was used last.
     repository: Mutex<Option<Arc<Repository>>>,
 }
@@ -125,7 +128,14 @@ impl Checkpoints {
     #[must_use]
     pub fn new(blobs: Blobs, limits: Limits) -> Self {
         let skip = blobs.dir().parent().map(Path::to_path_buf).into_iter().collect();
-        Self { blobs, limits, skip, cache: Mutex::default(), repository: Mutex::default() }
+        Self {
+            blobs,
+            limits,
+            skip,
+            cache: Mutex::default(),
+            pruned_at: Mutex::default(),
+            repository: Mutex::default(),
+        }
     }
 
     /// Leaves further folders out of pictures of trees; `$OSTLER_HOME` always is.
@@ -219,7 +229,20 @@ impl Checkpoints {
         known.clone().filter(|it| it.holds(folder))
     }
 
-    fn cache(&self) -> MutexGuard<'_, HashMap<PathBuf, Cached>> {
+    /// Forgets contents that some process pruned since the last picture.
+    fn forget_pruned(&self) {
+        let now = self.blobs.pruned_at();
+        let mut known = self.pruned_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != now {
+            *known = now;
+            self.cache().retain(|_, cached| match cached.content {
+                Content::Kept(blob) => self.blobs.has(&blob),
+                Content::Hashed(_) | Content::Git(_) => true,
+            });
+        }
+    }
+
+    fn cache(&self) -> MutexGuard<'_, HashMap<OsString, Cached>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

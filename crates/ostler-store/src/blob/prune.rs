@@ -69,7 +69,21 @@ impl Blobs {
                 }
             });
         }
+        if pruned.removed > 0 {
+            // Whoever remembers what is here learns to look again.
+            drop(fs::write(self.pruned_mark(), b""));
+        }
         pruned
+    }
+
+    /// When blobs were removed last, by whichever process; none if never.
+    pub(crate) fn pruned_at(&self) -> Option<(i64, i64)> {
+        let metadata = fs::metadata(self.pruned_mark()).ok()?;
+        Some((metadata.mtime(), metadata.mtime_nsec()))
+    }
+
+    fn pruned_mark(&self) -> PathBuf {
+        self.dir.join(".pruned")
     }
 
     fn scan(&self, pruned: &mut Pruned) -> Vec<Found> {

@@ -511,6 +511,21 @@ fn a_pruned_or_damaged_content_is_missing_and_the_file_stays() {
 }
 
 #[test]
+fn what_another_process_pruned_is_copied_again() {
+    let place = Place::new();
+    place.write("a", "1");
+    wait_for_old_stamps(&place);
+    drop(place.tree());
+    let home = AbsPath::new(place.points.blobs().dir().parent().unwrap()).unwrap();
+    assert_eq!(Blobs::at(&home).prune(0, |_| false).removed, 1);
+    let before = place.tree();
+    fs::remove_file(place.path("a")).unwrap();
+    let manifest = place.after(before);
+    assert_eq!(reasons(&place.undo(&manifest)), []);
+    assert_eq!(place.read("a"), "1");
+}
+
+#[test]
 fn a_session_log_gives_the_manifests_back() {
     let home = Home::new();
     let place = Place::new();

@@ -4,6 +4,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -35,7 +36,8 @@ const LARGE_COPIES: u8 = 3;
 #[derive(Debug)]
 pub(super) struct Tree {
     root: PathBuf,
-    entries: HashMap<PathBuf, Seen>,
+    /// By the text of the path: hashing a path part by part takes three times as long.
+    entries: HashMap<OsString, Seen>,
     began_ns: i128,
     repository: Option<Arc<Repository>>,
     pub(super) uncovered: Uncovered,
@@ -59,6 +61,7 @@ enum Held {
 pub(super) fn before(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Tree {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
     let began_ns = look::now_ns();
+    points.forget_pruned();
     let walked = walk_in(points, &root, cancel);
     let mut tree = Tree {
         root,
@@ -72,7 +75,7 @@ pub(super) fn before(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Tree
         let cache = points.cache();
         for found in walked.found {
             let held = match found.kind {
-                Kind::File => match known(cache.get(&found.path), found.stamp) {
+                Kind::File => match known(cache.get(found.path.as_os_str()), found.stamp) {
                     Some(held) => held,
                     None => {
                         unknown.push(found);
@@ -82,7 +85,7 @@ pub(super) fn before(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Tree
                 kind => Held::State(look::other(&found.path, kind, found.stamp)),
             };
             let is_racy = found.stamp.is_racy(began_ns);
-            tree.entries.insert(found.path, Seen { stamp: found.stamp, is_racy, held });
+            tree.entries.insert(found.path.into(), Seen { stamp: found.stamp, is_racy, held });
         }
     }
     tree.repository = points.repository(&tree.root, !unknown.is_empty());
@@ -124,10 +127,11 @@ fn leave_to_git(points: &Checkpoints, tree: &mut Tree, unknown: Vec<Found>) -> V
             continue;
         };
         let is_racy = stamp.is_racy(tree.began_ns);
-        let copies = cache.get(path).map_or(0, |cached| cached.copies);
+        let copies = cache.get(path.as_os_str()).map_or(0, |cached| cached.copies);
         let cached = Cached { stamp: *stamp, is_racy, content: Content::Git(oid), copies };
-        cache.insert(path.clone(), cached);
-        tree.entries.insert(found.path, Seen { stamp: found.stamp, is_racy, held: Held::Git(oid) });
+        cache.insert(path.as_os_str().to_owned(), cached);
+        tree.entries
+            .insert(found.path.into(), Seen { stamp: found.stamp, is_racy, held: Held::Git(oid) });
     }
     rest
 }
@@ -169,7 +173,7 @@ fn keep(points: &Checkpoints, tree: &mut Tree, mut unknown: Vec<Found>, cancel: 
         let cache = points.cache();
         for found in unknown {
             let size = found.stamp.size;
-            let copies = cache.get(&found.path).map_or(0, |cached| cached.copies);
+            let copies = cache.get(found.path.as_os_str()).map_or(0, |cached| cached.copies);
             let why = if size > limits.max_file {
                 Unkept::TooLarge
             } else if writer.is_none() {
@@ -186,13 +190,13 @@ fn keep(points: &Checkpoints, tree: &mut Tree, mut unknown: Vec<Found>, cancel: 
     }
     for (Found { path, stamp, .. }, why) in unkept {
         let state = State::Unkept { size: stamp.size, mode: stamp.mode, why };
-        tree.entries.insert(path, Seen { stamp, is_racy: false, held: Held::State(state) });
+        tree.entries.insert(path.into(), Seen { stamp, is_racy: false, held: Held::State(state) });
     }
     let reading = Reading { keep: writer.as_ref(), max_file: limits.max_file, cancel };
     for (found, state, stamp) in read_all(chosen, reading) {
         let is_racy = stamp.is_racy(tree.began_ns);
         remember(points, &found.path, &state, stamp, is_racy, Copied::Yes);
-        tree.entries.insert(found.path, Seen { stamp, is_racy, held: Held::State(state) });
+        tree.entries.insert(found.path.into(), Seen { stamp, is_racy, held: Held::State(state) });
     }
 }
 
@@ -216,12 +220,12 @@ fn remember(
     if cache.len() > points.limits.tree_entries.saturating_mul(2) {
         cache.clear();
     }
-    let old = cache.get(path);
+    let old = cache.get(path.as_os_str());
     let copies = old.map_or(0, |old| old.copies).saturating_add(u8::from(copied == Copied::Yes));
     let is_kept =
         copied == Copied::Yes || old.is_some_and(|old| old.content == Content::Kept(blob));
     let content = if is_kept { Content::Kept(blob) } else { Content::Hashed(blob) };
-    cache.insert(path.to_path_buf(), Cached { stamp, is_racy, content, copies });
+    cache.insert(path.as_os_str().to_owned(), Cached { stamp, is_racy, content, copies });
 }
 
 /// Reads files, several at a time.
@@ -264,7 +268,7 @@ pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Ma
     uncovered.more |= walked.more;
     let mut candidates = Vec::new();
     for found in walked.found {
-        let before = tree.entries.remove(&found.path);
+        let before = tree.entries.remove(found.path.as_os_str());
         let is_unchanged =
             before.as_ref().is_some_and(|seen| seen.stamp == found.stamp && !seen.is_racy);
         if !is_unchanged {
@@ -273,9 +277,10 @@ pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Ma
     }
     let mut changes = Vec::new();
     let rules_changed = candidates.iter().any(|candidate| is_rules(&candidate.found.path))
-        || tree.entries.keys().any(|path| is_rules(path));
+        || tree.entries.keys().any(|path| is_rules(Path::new(path)));
     let mut links = HashMap::new();
     for (path, seen) in std::mem::take(&mut tree.entries) {
+        let path = PathBuf::from(path);
         let folder = path.parent().unwrap_or(&tree.root);
         if !links.contains_key(folder) {
             links.insert(folder.to_path_buf(), look::leads_through_link(&path));

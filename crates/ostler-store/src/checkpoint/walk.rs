@@ -149,31 +149,32 @@ impl Walk<'_> {
             return self.left_out();
         }
         let Ok(read) = fs::read_dir(&job.dir) else { return self.left_out() };
-        let entries: Vec<DirEntry> = read.flatten().collect();
+        let entries: Vec<(PathBuf, DirEntry)> =
+            read.flatten().map(|entry| (entry.path(), entry)).collect();
         let before = found.len();
         let rules = rules_of(job, &entries);
-        for (n, entry) in entries.into_iter().enumerate() {
+        for (n, (path, entry)) in entries.into_iter().enumerate() {
             let is_full = before.saturating_add(self.extent.max) < found.len();
             if is_full || n % STRIDE == STRIDE - 1 && self.cancel.is_cancelled() {
                 self.left_out();
                 break;
             }
-            self.entry(&entry, rules.as_ref(), found, jobs);
+            self.entry(path, &entry, rules.as_ref(), found, jobs);
         }
         self.count.fetch_add(found.len() - before, Ordering::Relaxed);
     }
 
     fn entry(
         &self,
+        path: PathBuf,
         entry: &DirEntry,
         rules: Option<&Arc<Rules>>,
         found: &mut Vec<Found>,
         jobs: &mut Vec<Job>,
     ) {
-        if entry.file_name() == ".git" {
+        if is_called(&path, b"/.git") {
             return;
         }
-        let path = entry.path();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if rules.is_some_and(|rules| rules.ignore(&path, is_folder)) {
             return;
@@ -216,14 +217,19 @@ impl Rules {
     }
 }
 
+/// Whether the last part of an absolute path is this name; it comes with its slash.
+fn is_called(path: &Path, name: &[u8]) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(name)
+}
+
 /// The rules inside a folder: a repository's own only, and whatever the folder adds.
-fn rules_of(job: &Job, entries: &[DirEntry]) -> Option<Arc<Rules>> {
-    let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
+fn rules_of(job: &Job, entries: &[(PathBuf, DirEntry)]) -> Option<Arc<Rules>> {
+    let has = |name| entries.iter().any(|(path, _)| is_called(path, name));
     let mut rules = job.rules.clone();
-    if has(".git") {
+    if has(b"/.git") {
         rules = excluded(&job.dir);
     }
-    if has(".gitignore") {
+    if has(b"/.gitignore") {
         rules = added(&job.dir, rules);
     }
     rules

@@ -81,6 +81,8 @@ fn run(place: &Place, act: &Act) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn an_undo_gives_back_exactly_the_tree(
         first in proptest::collection::vec(act(), 0..14),
