@@ -1,3 +1,5 @@
+//! Blobs come back whole or not at all, and only what nobody wants is pruned.
+
 use std::{fs::FileTimes, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use super::*;

@@ -1,3 +1,6 @@
+//! What calls, people and killed processes do to files, and what an undo makes of it; the
+//! fault rows 19, 47 and 48 among them.
+
 use std::{
     collections::BTreeMap,
     fs::{self, File, Permissions},

@@ -1,3 +1,5 @@
+//! Outputs are bounded, read in pages and found again; fault row 18 among them.
+
 use std::{fs::FileTimes, io::Write as _, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use super::*;

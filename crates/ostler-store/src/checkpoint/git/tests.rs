@@ -1,3 +1,6 @@
+//! What git itself writes is read right, and what is damaged is unknown. Runs `git`, as every
+//! test of a repository must; never on anything but a folder of its own.
+
 use std::process::Command;
 
 use super::*;
