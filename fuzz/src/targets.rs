@@ -3,6 +3,7 @@
 
 pub(crate) mod bound_middle;
 pub(crate) mod builtins_edit;
+pub(crate) mod builtins_lsp_frames;
 pub(crate) mod permission_rules;
 pub(crate) mod permission_shell;
 pub(crate) mod provider_anthropic_sse;

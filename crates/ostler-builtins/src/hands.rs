@@ -72,6 +72,10 @@ pub struct Limits {
     pub grep_entries: usize,
     /// Bytes of text that Grep or Bash shows.
     pub shown_bytes: usize,
+    /// How long a language server may take to start.
+    pub lsp_start_ms: u64,
+    /// How long a language server may take to answer.
+    pub lsp_request_ms: u64,
     /// How long a search may take.
     pub search_ms: u64,
     /// How long a command may take if the call names no time.
@@ -103,6 +107,8 @@ impl Default for Limits {
             ls_entries: 100,
             grep_entries: 250,
             shown_bytes: 30_000,
+            lsp_start_ms: 20_000,
+            lsp_request_ms: 10_000,
             search_ms: 30_000,
             command_ms: 120_000,
             command_max_ms: 600_000,

@@ -17,6 +17,7 @@ mod glob;
 mod grep;
 mod hands;
 mod ls;
+mod lsp;
 mod monitor;
 mod output;
 mod plain;
@@ -45,6 +46,7 @@ use ostler_tool::{DuplicateTool, Registry, erase};
 
 pub use edit::fuzz::fuzz_edit;
 pub use hands::{Gate, Hands, Limits};
+pub use lsp::fuzz_lsp_frames;
 pub use tasks::{Tasks, tasks_of};
 pub use web::{Proxies, Reach, SearchEngine, WebSettings};
 
@@ -77,6 +79,7 @@ pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTo
     registry.add(erase(glob::Glob(hands.clone())))?;
     registry.add(erase(grep::Grep(hands.clone())))?;
     registry.add(erase(ls::Ls(hands.clone())))?;
+    registry.add(erase(lsp::Lsp::new(hands.clone())))?;
     registry.add(erase(edit::Edit(hands.clone())))?;
     registry.add(erase(write::Write(hands)))
 }

@@ -5,6 +5,7 @@ mod contract;
 mod file_tools;
 mod kept;
 mod ls;
+mod lsp;
 mod search_tools;
 mod shell;
 mod site;

@@ -39,6 +39,7 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
         ("Glob", json!({"pattern": "**"})),
         ("Grep", json!({"pattern": "w", "output_mode": "content", "head_limit": 0, "-C": 900})),
         ("LS", json!({"ignore": ["zzz"]})),
+        ("LSP", json!({"operation": "documentSymbol", "filePath": "code.rs"})),
         ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
         ("Output", json!({"id": "kept", "limit": 2000})),
         ("Read", json!({"file_path": "many"})),
@@ -64,10 +65,14 @@ const APART: &[&str] = &["EnterWorktree", "ExitWorktree"];
 
 /// Arguments whose names are not ours to choose (agent-sdk.md section 6).
 const AS_THE_SDK_HAS_THEM: &[&str] =
-    &["activeForm", "addBlockedBy", "addBlocks", "allowedPrompts", "taskId"];
+    &["activeForm", "addBlockedBy", "addBlocks", "allowedPrompts", "filePath", "taskId"];
 
 async fn hostile(site: &Site) -> Bench {
-    let mut bench = Bench::with(|hands| hands.web = site.settings());
+    let mut bench = Bench::with(|hands| {
+        hands.web = site.settings();
+        crate::tests::lsp::use_fake(hands, "good");
+    });
+    bench.file("code.rs", "fn function_of_this_name() {}\n".repeat(5000));
     bench.cx.outputs = outputs("kept", "w\u{1b}[31m\n".repeat(100_000).as_bytes());
     bench.file(".claude/skills/big/SKILL.md", "$ARGUMENTS w\n".repeat(100_000));
     bench.file("wide", "w".repeat(300_000));

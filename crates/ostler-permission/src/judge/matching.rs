@@ -107,7 +107,7 @@ fn may_lie_below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Opt
     let wide = (place.how == How::Search && !place.is_file)
         || (place.last.is_some() && place.how != How::Maybe);
     // These tools are told what to skip.
-    let skips = matches!(tool, "Grep" | "Glob") && place.how == How::Search;
+    let skips = matches!(tool, "Grep" | "Glob" | "LS") && place.how == How::Search;
     let below = wide
         && !skips
         && place
