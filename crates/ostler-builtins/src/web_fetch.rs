@@ -3,6 +3,8 @@
 
 mod charset;
 mod clean;
+mod elements;
+mod kind;
 mod markdown;
 mod pages;
 mod tags;
@@ -15,7 +17,7 @@ use std::{
 use ostler_protocol::{Access, Block, MediaSource};
 use ostler_stdx::AbsPath;
 use ostler_tool::{Concurrency, Tool, ToolCx, ToolError, ToolOutput};
-use reqwest::Url;
+use reqwest::{StatusCode, Url};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,6 +31,7 @@ use crate::{
     web::{Answer, Client, Page as Head, normal},
     web_fetch::{
         clean::For,
+        kind::Kind,
         pages::{Page, Pages, part},
     },
 };
@@ -155,53 +158,35 @@ impl WebFetch {
 
     async fn read(&self, head: Head, args: &Args, cx: &ToolCx) -> Result<Got, ToolError> {
         let kind = Kind::named(head.kind());
-        if let Kind::Other = kind {
-            return Err(not_shown(&head.url, head.kind(), head.size));
+        let (url, status, named) = (head.url.clone(), head.status, head.content_type.clone());
+        if kind == Kind::Other {
+            return Err(match status.is_success() {
+                true => not_shown(&url, &named, head.size),
+                false => failed(&url, &Page::empty(status, 0)),
+            });
         }
-        let (url, status, content_type) =
-            (head.url.clone(), head.status, head.content_type.clone());
         let bytes = head.body(self.limits.fetch_bytes, &cx.progress).await?;
-        let kind = kind.seen(&bytes);
-        let size = bytes.len();
+        let (kind, size) = (kind.seen(&bytes), bytes.len());
         match kind {
-            Kind::Other => {
-                return Err(not_shown(
-                    &url,
-                    content_type.split(';').next().unwrap_or_default(),
-                    Some(size as u64),
-                ));
-            }
             Kind::Picture if status.is_success() => {
                 return picture(&url, &bytes, status).map(Got::Shown);
             }
-            Kind::Picture | Kind::Text | Kind::Html | Kind::Unknown => {}
-        }
-        let format = args.format;
-        let page = blocking(cx, move || {
-            let text = charset::decode(&bytes, &content_type);
-            let mut page = Page {
-                title: String::new(),
-                text,
-                cut: false,
-                bytes: size,
-                code: status.as_u16(),
-                code_text: status.canonical_reason().unwrap_or_default().to_owned(),
-            };
-            let purpose = match format {
-                Format::Markdown => For::Markdown,
-                Format::Text => For::Text,
-                Format::Html => return Ok((page, url)),
-            };
-            if kind == Kind::Html {
-                let converted = markdown::convert(&page.text, &url, purpose).map_err(|error| {
-                    ToolError::Tell(format!("cannot read `{url}` as HTML: {error}"))
-                })?;
-                (page.title, page.text, page.cut) =
-                    (converted.title, converted.text, converted.cut);
+            Kind::Other if status.is_success() => {
+                return Err(not_shown(&url, &named, Some(size as u64)));
             }
-            Ok((page, url))
+            Kind::Picture | Kind::Other => return Err(failed(&url, &Page::empty(status, size))),
+            Kind::Text | Kind::Html | Kind::Unknown => {}
+        }
+        let (from, format) = (url.clone(), args.format);
+        let page = blocking(cx, move || {
+            let mut page = Page::empty(status, size);
+            page.text = charset::decode(&bytes, &named);
+            if kind == Kind::Html {
+                page.convert(&from, format)?;
+            }
+            Ok(page)
         });
-        let (page, url) = page.await?;
+        let page = page.await?;
         if status.is_success() { Ok(Got::Page(Arc::new(page))) } else { Err(failed(&url, &page)) }
     }
 
@@ -258,80 +243,31 @@ impl WebFetch {
     }
 }
 
-/// What an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Html,
-    Text,
-    Picture,
-    /// Nothing that is shown.
-    Other,
-    /// Only its bytes will tell.
-    Unknown,
-}
-
-impl Kind {
-    /// What the content type says.
-    fn named(content_type: &str) -> Self {
-        match content_type {
-            "text/html" | "application/xhtml+xml" => Self::Html,
-            "" | "application/octet-stream" | "binary/octet-stream" | "application/unknown" => {
-                Self::Unknown
-            }
-            "image/png" | "image/jpeg" | "image/jpg" | "image/gif" | "image/webp" => Self::Picture,
-            "image/svg+xml" => Self::Text,
-            other if is_text(other) => Self::Text,
-            _ => Self::Other,
+impl Page {
+    /// A page without text.
+    fn empty(status: StatusCode, bytes: usize) -> Self {
+        Self {
+            title: String::new(),
+            text: String::new(),
+            cut: false,
+            bytes,
+            code: status.as_u16(),
+            code_text: status.canonical_reason().unwrap_or_default().to_owned(),
         }
     }
 
-    /// What the bytes say: a picture or binary is one, whatever it is called.
-    fn seen(self, bytes: &[u8]) -> Self {
-        let head = &bytes[..bytes.len().min(1024)];
-        if image::Kind::of(head).is_some() {
-            return Self::Picture;
-        }
-        let wide = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
-        if head.starts_with(b"%PDF-") || head.contains(&0) && !wide {
-            return Self::Other;
-        }
-        match self {
-            Self::Picture => Self::Other,
-            Self::Unknown => {
-                let start = String::from_utf8_lossy(head).trim_start().to_ascii_lowercase();
-                let html = start.starts_with("<!doctype html") || start.starts_with("<html");
-                if html { Self::Html } else { Self::Text }
-            }
-            other => other,
-        }
+    /// Turns HTML into what was asked for.
+    fn convert(&mut self, from: &Url, format: Format) -> Result<(), ToolError> {
+        let purpose = match format {
+            Format::Markdown => For::Markdown,
+            Format::Text => For::Text,
+            Format::Html => return Ok(()),
+        };
+        let converted = markdown::convert(&self.text, from, purpose)
+            .map_err(|error| ToolError::Tell(format!("cannot read `{from}` as HTML: {error}")))?;
+        (self.title, self.text, self.cut) = (converted.title, converted.text, converted.cut);
+        Ok(())
     }
-}
-
-fn is_text(content_type: &str) -> bool {
-    let Some((family, name)) = content_type.split_once('/') else { return false };
-    let words = [
-        "json",
-        "xml",
-        "javascript",
-        "ecmascript",
-        "typescript",
-        "yaml",
-        "x-yaml",
-        "toml",
-        "sql",
-        "graphql",
-        "x-ndjson",
-        "ndjson",
-        "x-sh",
-        "x-httpd-php",
-        "x-tex",
-        "rtf",
-        "x-www-form-urlencoded",
-    ];
-    family == "text"
-        || family == "application"
-            && (words.contains(&name)
-                || ["+json", "+xml", "+yaml", "-seq"].iter().any(|end| name.ends_with(end)))
 }
 
 fn not_shown(url: &Url, content_type: &str, size: Option<u64>) -> ToolError {
@@ -340,7 +276,10 @@ fn not_shown(url: &Url, content_type: &str, size: Option<u64>) -> ToolError {
         Some(size) if size < 1 << 20 => format!("{size} bytes"),
         Some(size) => format!("{} MB", size >> 20),
     };
-    let kind = if content_type.is_empty() { "binary" } else { content_type };
+    let kind = match content_type.split(';').next().unwrap_or_default().trim() {
+        "" => "binary",
+        kind => kind,
+    };
     let advice = if kind == "application/pdf" {
         "download it with `curl -o` in Bash and show the file with Read"
     } else {
@@ -349,7 +288,7 @@ fn not_shown(url: &Url, content_type: &str, size: Option<u64>) -> ToolError {
     ToolError::Tell(format!("`{url}` is `{kind}`, {size}, which cannot be shown as text: {advice}"))
 }
 
-fn picture(url: &Url, bytes: &[u8], status: reqwest::StatusCode) -> Result<ToolOutput, ToolError> {
+fn picture(url: &Url, bytes: &[u8], status: StatusCode) -> Result<ToolOutput, ToolError> {
     let Some(kind) = image::Kind::of(bytes) else { return Err(not_shown(url, "", None)) };
     if let Some((width, height)) = image::dimensions(kind, bytes)
         && width.max(height) > image::MAX_SIDE
@@ -373,7 +312,7 @@ fn picture(url: &Url, bytes: &[u8], status: reqwest::StatusCode) -> Result<ToolO
 }
 
 /// Another site was not allowed by whoever allowed this one.
-fn elsewhere(url: &Url, to: &Url, status: reqwest::StatusCode) -> ToolOutput {
+fn elsewhere(url: &Url, to: &Url, status: StatusCode) -> ToolOutput {
     let text = format!(
         "`{url}` sends on to another site, which was not followed: {to}\n\
          Call WebFetch again with that address if it is wanted."

@@ -164,6 +164,13 @@ async fn a_page_that_is_not_there_says_so() {
     let ToolError::Failed { text, structured } = error else { panic!("{error}") };
     assert!(text.ends_with("answered 404 Not Found:\nNo such."), "{text}");
     assert_eq!(structured["code"], 404);
+    for kind in ["image/png", "application/zip"] {
+        let answer =
+            format!("HTTP/1.1 410 Gone\r\ncontent-type: {kind}\r\ncontent-length: 2\r\n\r\n\0\0");
+        site.answer("/file", answer);
+        let said = refused(&bench, &site.url("/file")).await;
+        assert!(said.ends_with("answered 410 Gone"), "{kind}: {said}");
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,10 @@ pub(super) fn decode(bytes: &[u8], content_type: &str) -> String {
         .map(|(encoding, _)| encoding)
         .or_else(|| declared(content_type))
         .or_else(|| {
+            // In anything but a page the same words are only words.
+            if !bytes.trim_ascii_start().starts_with(b"<") {
+                return None;
+            }
             let head = &bytes[..bytes.len().min(PRESCAN)];
             // A page that can say UTF-16 in single bytes is not in UTF-16.
             declared(&String::from_utf8_lossy(head).to_ascii_lowercase())
@@ -62,6 +66,7 @@ mod tests {
         );
         check(b"<meta charset=utf-16>\xc3\xa9", "text/html", "<meta charset=utf-16>\u{e9}");
         check(b"\xff\xfea\0", "", "a");
+        check("charset=koi8-r \u{e9}".as_bytes(), "text/plain", "charset=koi8-r \u{e9}");
         check(b"<meta charset=none>caf\xe9 au lait", "", "<meta charset=none>caf\u{e9} au lait");
     }
 }

@@ -9,7 +9,10 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use super::tags::{Piece, Pieces, Tag, resolved};
+use super::{
+    elements::{Element, element, hides, implied, is_inline, is_void, language},
+    tags::{Piece, Pieces, Tag, resolved},
+};
 
 /// Elements that may be open at once and are passed on: the converter recurses.
 const DEPTH: usize = 40;
@@ -100,78 +103,6 @@ fn grids(html: &str) -> Vec<bool> {
     grids
 }
 
-/// What becomes of an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Element {
-    /// Its content is not HTML, and nothing for a reader.
-    Raw,
-    Title,
-    Base,
-    /// It is left out with its content.
-    Noise,
-    /// It stays, under this name. Names that mean the same are one.
-    Kept(&'static str),
-    /// It has no content, and stays under this name.
-    Void(&'static str),
-    /// Its content stays.
-    Unwrapped,
-}
-
-fn element(name: &str) -> Element {
-    use Element::{Base, Kept, Noise, Raw, Title, Unwrapped, Void};
-    match name {
-        "script" | "style" | "noembed" | "noframes" | "iframe" | "textarea" | "xmp" => Raw,
-        "title" => Title,
-        "base" => Base,
-        "nav" | "footer" | "template" | "svg" | "math" | "select" | "button" | "object"
-        | "audio" | "video" | "canvas" | "datalist" | "dialog" | "map" => Noise,
-        "a" => Kept("a"),
-        "b" | "strong" => Kept("strong"),
-        "i" | "em" => Kept("em"),
-        "code" | "kbd" | "samp" | "tt" => Kept("code"),
-        "h1" => Kept("h1"),
-        "h2" => Kept("h2"),
-        "h3" => Kept("h3"),
-        "h4" => Kept("h4"),
-        "h5" => Kept("h5"),
-        "h6" => Kept("h6"),
-        "p" => Kept("p"),
-        "ul" | "menu" | "dir" => Kept("ul"),
-        "ol" => Kept("ol"),
-        "li" => Kept("li"),
-        "pre" | "listing" => Kept("pre"),
-        "blockquote" => Kept("blockquote"),
-        "table" => Kept("table"),
-        "tr" => Kept("tr"),
-        "td" => Kept("td"),
-        "th" => Kept("th"),
-        "div" | "section" | "article" | "main" | "header" | "aside" | "figure" | "figcaption"
-        | "details" | "summary" | "form" | "fieldset" | "legend" | "address" | "dl" | "dt"
-        | "dd" | "center" | "hgroup" | "caption" | "search" => Kept("div"),
-        "br" => Void("br"),
-        "hr" => Void("hr"),
-        "img" => Void("img"),
-        _ => Unwrapped,
-    }
-}
-
-fn is_inline(name: &str) -> bool {
-    matches!(name, "a" | "strong" | "em" | "code")
-}
-
-/// Which open elements the start of one closes, and where the search for them ends.
-fn implied(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
-    const BLOCKS: &[&str] = &["div", "li", "td", "th", "blockquote", "table", "ul", "ol"];
-    match name {
-        "li" => (&["li"], &["ul", "ol", "table"]),
-        "tr" => (&["tr"], &["table"]),
-        "td" | "th" => (&["td", "th"], &["tr", "table"]),
-        "a" => (&["a"], &["td", "th", "li", "table"]),
-        "strong" | "em" | "code" => (&[], &[]),
-        _ => (&["p"], BLOCKS),
-    }
-}
-
 #[derive(Debug)]
 struct Open {
     /// The name in [`Element::Kept`], or what else it is called.
@@ -180,6 +111,9 @@ struct Open {
     written: Option<&'static str>,
     /// Whether it hides what is in it.
     hides: bool,
+    /// Where its start tag stands in the result, and where its content begins. Absent if
+    /// it goes on with what another one began.
+    at: Option<(usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -268,7 +202,14 @@ impl Cleaner {
         let mut written = None;
         if !hidden && self.hiding == 0 && self.shown < DEPTH {
             let as_name = self.name_for(name);
+            let before = self.out.html.len();
             written = self.open_tag(as_name, tag, pieces).then_some(as_name);
+            let after = self.out.html.len();
+            self.push(name.into(), written, hidden);
+            if let Some(open) = self.open.last_mut() {
+                open.at = Some((before, after)).filter(|_| before < after);
+            }
+            return;
         }
         self.push(name.into(), written, hidden);
     }
@@ -409,7 +350,7 @@ impl Cleaner {
             written.into_iter().for_each(|name| self.write_end(name));
             return;
         }
-        let open = Open { name, written, hides };
+        let open = Open { name, written, hides, at: None };
         self.count(&open, 1);
         self.open.push(open);
     }
@@ -444,13 +385,40 @@ impl Cleaner {
             && let Some(open) = self.open.pop()
         {
             self.count(&open, -1);
-            open.written.into_iter().for_each(|name| self.write_end(name));
+            if let Some(name) = open.written
+                && !self.is_taken_back(name, open.at)
+            {
+                self.write_end(name);
+            }
         }
+    }
+
+    /// Takes an element back that has no content: an icon's link, an item of a hidden menu.
+    fn is_taken_back(&mut self, name: &str, at: Option<(usize, usize)>) -> bool {
+        let matters = matches!(name, "td" | "th" | "tr" | "table" | "pre");
+        let Some((before, after)) = at.filter(|_| self.purpose == For::Markdown && !matters) else {
+            return false;
+        };
+        let out = &mut self.out.html;
+        let content = out.get(after..).unwrap_or_default();
+        if !content.trim().is_empty() {
+            return false;
+        }
+        let blank = !content.is_empty();
+        out.truncate(before);
+        if blank && !out.ends_with([' ', '\n']) {
+            out.push(' ');
+        }
+        true
     }
 
     fn write_end(&mut self, name: &str) {
         match (self.purpose, name) {
             (For::Text, "td" | "th") => {}
+            (For::Text, "li") if self.out.html.ends_with("- ") => {
+                let end = self.out.html.len() - 2;
+                self.out.html.truncate(end);
+            }
             (For::Text, _) => self.line(),
             (For::Markdown, "pre") => self.out.html.push_str("</code></pre>"),
             (For::Markdown, _) => self.out.html.push_str(&format!("</{name}>")),
@@ -474,36 +442,6 @@ impl Cleaner {
     }
 }
 
-/// Whether an element says of itself that nobody sees it, or that it is a menu.
-fn hides(tag: &Tag<'_>) -> bool {
-    let style = tag.attribute("style").is_some_and(|style| {
-        let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
-        let style = style.to_ascii_lowercase();
-        style.contains("display:none") || style.contains("visibility:hidden")
-    });
-    style
-        || mark_of_heading(tag)
-        || tag.attribute("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-        || tag.attribute("role").is_some_and(|role| role.eq_ignore_ascii_case("navigation"))
-}
-
-/// The sign beside a heading that links to the heading itself.
-fn mark_of_heading(tag: &Tag<'_>) -> bool {
-    let marks = ["anchor", "anchor-link", "hash-link", "header-anchor", "headerlink"];
-    tag.name == "a"
-        && tag.attribute("href").is_some_and(|to| to.starts_with('#'))
-        && tag
-            .attribute("class")
-            .is_some_and(|class| class.split_whitespace().any(|class| marks.contains(&class)))
-}
-
-fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "area" | "col" | "embed" | "input" | "link" | "meta" | "param" | "source" | "track" | "wbr"
-    )
-}
-
 /// The whole address of a link that leads somewhere else.
 fn link(base: &Url, to: &str) -> Option<Url> {
     let to = to.trim();
@@ -511,16 +449,6 @@ fn link(base: &Url, to: &str) -> Option<Url> {
         return None;
     }
     base.join(to).ok().filter(|to| matches!(to.scheme(), "http" | "https" | "mailto"))
-}
-
-fn language(tag: &Tag<'_>) -> Option<String> {
-    let classes = tag.attribute("class")?;
-    let names = ["language-", "lang-", "highlight-source-"];
-    let language = classes
-        .split_whitespace()
-        .find_map(|class| names.iter().find_map(|name| class.strip_prefix(name)))?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '_' | '-' | '.');
-    (language.len() <= 30 && language.chars().all(plain)).then(|| language.to_owned())
 }
 
 fn quote(text: &str, out: &mut String) {

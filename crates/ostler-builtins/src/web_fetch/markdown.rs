@@ -141,6 +141,19 @@ mod tests {
     }
 
     #[test]
+    fn what_shows_nothing_leaves_nothing() {
+        assert_eq!(
+            markdown("a<a href=/x><img src=i.png></a><ul><li><svg>x</svg></ul><b> </b>b"),
+            "a b"
+        );
+        assert_eq!(markdown("<b>a</b><b></b>c"), "**a**c");
+        assert_eq!(
+            markdown("<table><tr><th>A<th><tr><td><td>b</table>"),
+            "| A |  |\n| --- | --- |\n|  | b |"
+        );
+    }
+
+    #[test]
     fn tables_are_tables_and_frames_are_not() {
         let html = "<table><caption>T</caption><tr><th>A<th>B<tbody><tr><th>1<td>x|y<tr><td>2<td><p>z</p>z</table>";
         assert_eq!(markdown(html), "T\n\n| A | B |\n| --- | --- |\n| 1 | x\\|y |\n| 2 | z z |");
@@ -154,6 +167,7 @@ mod tests {
         let html = "<h1>H*</h1><p>a <b>b</b> <a href=x>c_d</a> &eacute;<ul><li>x<li>y</ul><pre>1\n 2 \\n</pre>";
         assert_eq!(plain(html), "H*\na b c_d \u{e9}\n- x\n- y\n1\n 2 \\n");
         assert_eq!(plain("```"), "```");
+        assert_eq!(plain("<ul><li>a<li> <li>b</ul>"), "- a\n- b");
     }
 
     #[test]
