@@ -178,11 +178,14 @@ impl<'a> Writer<'a> {
 }
 
 fn entries(operation: Operation, result: &Value, own: &str) -> Vec<Entry> {
-    let list: Vec<&Value> = match result {
+    let mut list: Vec<&Value> = match result {
         Value::Array(list) => list.iter().collect(),
         Value::Object(_) => vec![result],
         _ => Vec::new(),
     };
+    if operation == Operation::DocumentSymbol {
+        list.sort_by_key(|item| start_of(item));
+    }
     let mut entries = Vec::new();
     for item in list {
         match operation {
@@ -222,6 +225,12 @@ fn place(item: &Value, own: &str) -> Option<At> {
     Some(At { uri: uri.to_owned(), start: bounded(start), end: bounded(end) })
 }
 
+/// Where a symbol begins: servers list them in orders of their own.
+fn start_of(item: &Value) -> (u64, u64) {
+    let location = if item["location"].is_object() { &item["location"] } else { item };
+    place(location, "").map_or((0, 0), |at| at.start)
+}
+
 /// A `DocumentSymbol` with what is in it, a `SymbolInformation` or a `WorkspaceSymbol`.
 fn symbols(item: &Value, own: &str, depth: usize, entries: &mut Vec<Entry>) {
     if depth > DEPTH || entries.len() > 100_000 {
@@ -250,7 +259,9 @@ fn symbols(item: &Value, own: &str, depth: usize, entries: &mut Vec<Entry>) {
         more.insert("depth".to_owned(), json!(depth));
         entries.push(Entry { at, depth, said: Some(said), more });
     }
-    for child in item["children"].as_array().into_iter().flatten() {
+    let mut children: Vec<_> = item["children"].as_array().into_iter().flatten().collect();
+    children.sort_by_key(|item| start_of(item));
+    for child in children {
         symbols(child, own, depth + 1, entries);
     }
 }

@@ -25,6 +25,9 @@ const SETTLED: Duration = Duration::from_millis(400);
 /// Answers that say "ask again", which are asked again.
 const AGAIN: [i64; 2] = [-32801, -32802];
 
+/// "Method not found".
+const UNKNOWN: i64 = -32601;
+
 /// One call.
 pub(super) struct Call<'a> {
     pub(super) args: Args,
@@ -105,6 +108,12 @@ impl Call<'_> {
                     self.servers.give_up(language, root).await;
                 }
                 _ => {}
+            }
+            if matches!(failure, Failure::Refused { code: UNKNOWN, .. }) {
+                return Err(ToolError::Tell(format!(
+                    "{} cannot answer this operation: use Grep and Read",
+                    client.name
+                )));
             }
             let busy = client.busy().map(|work| format!(" (it is still at work: {work})"));
             return Err(ToolError::Tell(format!(

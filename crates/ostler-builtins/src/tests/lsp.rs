@@ -181,6 +181,7 @@ async fn servers_that_go_wrong_give_an_error_and_do_not_hang() {
         ("nojson", "is not JSON"),
         ("huge", "is too large"),
         ("refuse", "it answered with an error: not today"),
+        ("unable", "cannot answer this operation: use Grep and Read"),
         ("early", "it ended with code 3"),
     ] {
         let bench = bench(mode);

@@ -137,8 +137,9 @@ impl Server {
                 }
                 "nojson" => return write(b"{\"id\": "),
                 "huge" => return write(&vec![b' '; 20 << 20]),
-                "refuse" => {
-                    let error = json!({"code": -32603, "message": "not today"});
+                "refuse" | "unable" => {
+                    let code = if self.mode == "refuse" { -32603 } else { -32601 };
+                    let error = json!({"code": code, "message": "not today"});
                     return send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
                 }
                 _ => {}

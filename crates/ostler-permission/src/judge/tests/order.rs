@@ -268,8 +268,11 @@ fn a_search_above_a_denied_file_says_what_to_skip() {
     assert_eq!(judgement.verdict, Allow);
     assert_eq!(judgement.excluded, ["/p/**/.env", "/p/secret/**"]);
     assert!(Case::grep("/p/src").deny("Read(./secret/**)").judge().excluded.is_empty());
-    let other = Case::new("LS", vec![Access::Search { root: abs("/p") }]).deny("Read(.env)");
-    assert_eq!(other.verdict(), Ask);
+    let search =
+        |tool| Case::new(tool, vec![Access::Search { root: abs("/p") }]).deny("Read(.env)");
+    assert_eq!(search("LS").verdict(), Allow);
+    // A language server reads what it likes.
+    assert_eq!(search("LSP").verdict(), Ask);
 }
 
 #[test]
