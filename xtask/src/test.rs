@@ -13,6 +13,7 @@ use crate::{ci, web, workspace};
 const PACKAGES: &[(&str, &[&str])] = &[
     ("chromium", &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]),
     ("ripgrep", &["rg"]),
+    ("bubblewrap", &["bwrap"]),
 ];
 
 /// The Python side of the Agent SDK tests.
@@ -23,7 +24,7 @@ const TYPESCRIPT_SDK: &str = "tests/sdk-ts";
 /// Set up what the tests need, then run everything.
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Set up what the tests need on this machine (a browser and ripgrep on Debian as root, web packages, both Agent SDKs in a private environment), then do all of `cargo xtask ci`. Steps that were done before are skipped.",
+    long_about = "Set up what the tests need on this machine (a browser, ripgrep and bubblewrap on Debian as root, web packages, both Agent SDKs in a private environment), then do all of `cargo xtask ci`. Steps that were done before are skipped.",
     after_help = "Example:\n  cargo xtask test\n  cargo xtask test --only-set-up"
 )]
 pub(crate) struct Args {

@@ -284,6 +284,11 @@ where
             Ok(session) => session,
             Err(refusal) => return Err(self.refuse(refusal).await),
         };
+        match session.check_sandbox().await {
+            Ok(None) => {}
+            Ok(Some(warning)) => self.tell(&warning).await?,
+            Err(error) => return Err(self.refuse(Refusal::framed(error.message)).await),
+        }
         let events = Outlet::new(Slow::Wait);
         session.hub.raw(events.clone());
         for warning in session.warnings.clone() {

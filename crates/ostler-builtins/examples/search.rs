@@ -56,6 +56,7 @@ fn hands() -> Hands {
         private: Vec::new(),
         tasks: ostler_stdx::AbsPath::root(),
         web: WebSettings::default(),
+        shelter: None,
         limits: Limits::default(),
     }
 }

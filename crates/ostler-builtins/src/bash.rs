@@ -26,6 +26,7 @@ use crate::{
     },
     disk::Place,
     hands::Hands,
+    shelter::{Shelter, shelter},
     tasks::{self, NewTask},
 };
 
@@ -52,10 +53,19 @@ pub(crate) struct Args {
     #[schemars(skip)]
     #[serde(default)]
     workdir: Option<String>,
-    /// Taken and not used here: whoever judges the call reads it.
+    /// Asks to run outside of the session's sandbox.
     #[schemars(skip)]
     #[serde(default, rename = "dangerouslyDisableSandbox", deserialize_with = "flag")]
-    _unsandboxed: Option<bool>,
+    outside: Option<bool>,
+}
+
+/// One command to run in the foreground.
+#[derive(Debug, Clone, Copy)]
+struct Run<'a> {
+    args: &'a Args,
+    cwd: &'a AbsPath,
+    timeout: Duration,
+    report: &'a Report,
 }
 
 impl Bash {
@@ -98,10 +108,13 @@ impl Tool for Bash {
         let timeout = Duration::from_millis(
             args.timeout.unwrap_or(limits.command_ms).clamp(1, limits.command_max_ms),
         );
-        let report = Report::new()
+        let leave = args.outside.unwrap_or(false);
+        let inside = self.0.shelter.as_ref().filter(|shelter| shelter.takes(&args.command, leave));
+        let report = Report::new(inside.map(Shelter::temp))
             .map_err(|error| ToolError::Tell(format!("cannot run a command: {error}")))?;
         let mut spill = Spill::new(&cx.outputs, &cx.call_id, limits.shown_bytes);
-        let exit = self.run_shell(&args.command, &cwd, timeout, &report, &mut spill, &cx).await?;
+        let run = Run { args: &args, cwd: &cwd, timeout, report: &report };
+        let (exit, confined) = self.run_shell(run, &mut spill, &cx).await?;
         if exit.cancelled {
             return Err(ToolError::Cancelled);
         }
@@ -109,6 +122,12 @@ impl Tool for Bash {
             follow(&report, &shell_folder, &cwd, &cx.cwd)
         } else {
             None
+        };
+        let note = match confined.filter(|_| !exit.is_success()) {
+            Some(confined) => {
+                Some(note.map_or(confined.clone(), |note| format!("{note}\n{confined}")))
+            }
+            None => note,
         };
         let kept = spill.finish();
         let command = &args.command;
@@ -125,6 +144,7 @@ impl Bash {
             command: args.command.clone(),
             cwd,
             timeout: args.timeout.map(Duration::from_millis),
+            leave: args.outside.unwrap_or(false),
         };
         let started = tasks::start(&self.0, task, cx).await?;
         let text = format!(
@@ -145,33 +165,34 @@ impl Bash {
         ))
     }
 
-    /// Runs it in the shell that is set up, or in `sh` if that is not there.
+    /// Runs it in the shell that is set up, or in `sh` if that is not there. Gives a line
+    /// about its confinement, if it was confined.
     async fn run_shell(
         &self,
-        command: &str,
-        cwd: &AbsPath,
-        timeout: Duration,
-        report: &Report,
+        run: Run<'_>,
         spill: &mut Spill<'_>,
         cx: &ToolCx,
-    ) -> Result<Exit, ToolError> {
+    ) -> Result<(Exit, Option<String>), ToolError> {
         let hands = &self.0;
         let mut missing = None;
         for shell in hands.shells() {
-            let command = Command::new(&shell, cwd.clone())
-                .args(report.args(command))
+            let text = &run.args.command;
+            let command = Command::new(&shell, run.cwd.clone())
+                .args(run.report.args(text))
                 .env(hands.env.clone())
-                .timeout(timeout);
+                .timeout(run.timeout);
+            let leave = run.args.outside.unwrap_or(false);
+            let sheltered = shelter(hands.shelter.as_ref(), text, leave, command).await?;
             let mut progress = Reports::new(cx.progress.clone());
             let exit = hands
                 .supervisor
-                .run(&command, &cx.cancel, |_, bytes| {
+                .run(&sheltered.command, &cx.cancel, |_, bytes| {
                     progress.saw(bytes);
                     spill.saw(bytes);
                 })
                 .await;
             match exit {
-                Ok(exit) => return Ok(exit),
+                Ok(exit) => return Ok((exit, sheltered.note)),
                 Err(error @ Error::NotFound { .. }) => missing = missing.or(Some(error)),
                 Err(error) => return Err(ToolError::Tell(error.to_string())),
             }

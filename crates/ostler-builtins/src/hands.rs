@@ -6,6 +6,7 @@ use ostler_protocol::Access;
 use ostler_sandbox::Supervisor;
 use ostler_stdx::AbsPath;
 
+use crate::shelter::Shelter;
 use crate::web::WebSettings;
 
 /// Judges a path again when a tool has resolved its links and holds its folder open.
@@ -144,6 +145,8 @@ pub struct Hands {
     pub tasks: AbsPath,
     /// What the tools that reach into the network need.
     pub web: WebSettings,
+    /// The sandbox for commands, if the session has one.
+    pub shelter: Option<Shelter>,
     /// Caps.
     pub limits: Limits,
 }

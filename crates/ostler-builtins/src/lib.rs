@@ -24,6 +24,7 @@ mod plain;
 mod planned;
 mod read;
 mod search;
+mod shelter;
 mod skill;
 mod task_create;
 mod task_get;
@@ -47,6 +48,7 @@ use ostler_tool::{DuplicateTool, Registry, erase};
 pub use edit::fuzz::fuzz_edit;
 pub use hands::{Gate, Hands, Limits};
 pub use lsp::fuzz_lsp_frames;
+pub use shelter::Shelter;
 pub use tasks::{Tasks, tasks_of};
 pub use web::{Proxies, Reach, SearchEngine, WebSettings};
 

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ostler_protocol::{Access, TaskKind};
-use ostler_sandbox::{Command, Error, Piped};
+use ostler_sandbox::{Command, Error, Piped, Traces};
 use ostler_stdx::{AbsPath, bound_middle};
 use ostler_tool::{Concurrency, Later, Note, ShellFolder, Tool, ToolCx, ToolError, ToolOutput};
 use schemars::JsonSchema;
@@ -22,6 +22,7 @@ use crate::{
     bash::no_shell,
     hands::Hands,
     plain::strip_controls,
+    shelter::shelter,
     tasks::{self, NewTask, Process, Task},
 };
 
@@ -100,6 +101,7 @@ impl Tool for Monitor {
             command,
             cwd: cx.state.get::<ShellFolder>().or(&cx.cwd),
             timeout: (!persistent).then(|| Duration::from_millis(timeout_ms)),
+            leave: false,
         };
         let started = watch(&self.0, new, &cx).await?;
         let text = format!(
@@ -117,7 +119,7 @@ impl Tool for Monitor {
 async fn watch(hands: &Hands, new: NewTask, cx: &ToolCx) -> Result<String, ToolError> {
     let place = tasks::place(hands, cx)?;
     let stop_at = new.timeout.map(|timeout| Instant::now() + timeout);
-    let mut piped = spawn(hands, &new).await?;
+    let (mut piped, traces) = spawn(hands, &new).await?;
     let stdout = piped.stdout.take();
     let file = tokio::fs::File::create(&place.file)
         .await
@@ -138,20 +140,22 @@ async fn watch(hands: &Hands, new: NewTask, cx: &ToolCx) -> Result<String, ToolE
             None => None,
         };
         tasks::conclude(&held, why, &later, clock.now_ms()).await;
+        drop(traces);
     });
     Ok(task.id)
 }
 
-async fn spawn(hands: &Hands, new: &NewTask) -> Result<Piped, ToolError> {
+async fn spawn(hands: &Hands, new: &NewTask) -> Result<(Piped, Option<Traces>), ToolError> {
     let mut missing = None;
     for shell in hands.shells() {
         let command = Command::new(&shell, new.cwd.clone())
             .args(["-c", new.command.as_str()])
             .env(hands.env.clone());
-        match hands.supervisor.spawn_piped(&command).await {
+        let inside = shelter(hands.shelter.as_ref(), &new.command, new.leave, command).await?;
+        match hands.supervisor.spawn_piped(&inside.command).await {
             Ok(mut piped) => {
                 piped.stdin = None;
-                return Ok(piped);
+                return Ok((piped, inside.traces));
             }
             Err(error @ Error::NotFound { .. }) => missing = missing.or(Some(error)),
             Err(error) => return Err(ToolError::Tell(error.to_string())),

@@ -10,12 +10,12 @@ use std::{
 };
 
 use ostler_protocol::{BackgroundTask, TaskKind, TaskState, ToolCallId};
-use ostler_sandbox::{Background, Command, Error, OutputCap, Piped, Status};
+use ostler_sandbox::{Background, Command, Error, OutputCap, Piped, Status, Traces};
 use ostler_stdx::{AbsPath, Cancel};
 use ostler_tool::{Later, Note, SessionState, ToolCx, ToolError};
 use tokio::sync::watch;
 
-use crate::{bash::no_shell, hands::Hands};
+use crate::{bash::no_shell, hands::Hands, shelter::shelter};
 
 /// The background commands of a session. Kept in [`SessionState`].
 #[derive(Debug, Default)]
@@ -80,6 +80,8 @@ pub(crate) struct NewTask {
     pub(crate) command: String,
     pub(crate) cwd: AbsPath,
     pub(crate) timeout: Option<Duration>,
+    /// Asks to run outside of the session's sandbox.
+    pub(crate) leave: bool,
 }
 
 impl Tasks {
@@ -286,7 +288,7 @@ pub(crate) async fn start(
     cx: &ToolCx,
 ) -> Result<BackgroundTask, ToolError> {
     let place = place(hands, cx)?;
-    let process = spawn(hands, &new, &place.file).await?;
+    let (process, traces) = spawn(hands, &new, &place.file).await?;
     let (task, held) = enter(place, new, Process::Background(process), cx).await;
     let (later, clock) = (cx.later.clone(), Arc::clone(&cx.clock));
     tokio::spawn(async move {
@@ -294,11 +296,16 @@ pub(crate) async fn start(
             process.wait().await;
         }
         conclude(&held, None, &later, clock.now_ms()).await;
+        drop(traces);
     });
     Ok(task)
 }
 
-async fn spawn(hands: &Hands, new: &NewTask, file: &AbsPath) -> Result<Background, ToolError> {
+async fn spawn(
+    hands: &Hands,
+    new: &NewTask,
+    file: &AbsPath,
+) -> Result<(Background, Option<Traces>), ToolError> {
     let half = hands.limits.task_output_bytes / 2;
     let mut missing = None;
     for shell in hands.shells() {
@@ -309,8 +316,9 @@ async fn spawn(hands: &Hands, new: &NewTask, file: &AbsPath) -> Result<Backgroun
         if let Some(timeout) = new.timeout {
             command = command.timeout(timeout);
         }
-        match hands.supervisor.spawn_background(&command, file).await {
-            Ok(process) => return Ok(process),
+        let inside = shelter(hands.shelter.as_ref(), &new.command, new.leave, command).await?;
+        match hands.supervisor.spawn_background(&inside.command, file).await {
+            Ok(process) => return Ok((process, inside.traces)),
             Err(error @ Error::NotFound { .. }) => missing = missing.or(Some(error)),
             Err(error) => return Err(ToolError::Tell(error.to_string())),
         }

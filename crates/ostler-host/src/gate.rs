@@ -4,10 +4,13 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use ostler_builtins::Shelter;
 use ostler_core::{DeniedBy, Gate, GateCall, Question, Ruling};
 use ostler_permission::{Judgement, ReasonKind, Verdict};
+use ostler_protocol::{Access, Mode};
 use ostler_stdx::Clock;
 use ostler_tool::{AnyTool, Registry, ToolError};
+use serde_json::Value;
 
 use crate::{
     hub::SessionHub,
@@ -32,12 +35,21 @@ pub enum Surface {
 const ANSWERS: &[(&str, &[&str])] =
     &[("AskUserQuestion", &["answers", "response"]), ("ExitPlanMode", &["mode"])];
 
+/// What the session's sandbox changes for the gate.
+#[derive(Debug, Clone)]
+pub(crate) struct Sheltering {
+    pub(crate) shelter: Option<Shelter>,
+    /// Confined commands run without a question (`autoAllowBashIfSandboxed`).
+    pub(crate) auto_allow: bool,
+}
+
 /// The gate of one session.
 #[derive(Debug)]
 pub(crate) struct HostGate {
     hub: Arc<SessionHub>,
     rules: Arc<SessionRules>,
     harmless: Harmless,
+    sheltering: Sheltering,
     tools: Registry,
     surface: Surface,
     ask_timeout_ms: Option<i64>,
@@ -49,6 +61,7 @@ impl HostGate {
         hub: Arc<SessionHub>,
         rules: Arc<SessionRules>,
         harmless: Harmless,
+        sheltering: Sheltering,
         tools: Registry,
         spec: &SessionSpec,
         clock: Arc<dyn Clock>,
@@ -57,6 +70,7 @@ impl HostGate {
             hub,
             rules,
             harmless,
+            sheltering,
             tools,
             surface: spec.surface,
             ask_timeout_ms: spec.ask_timeout_ms,
@@ -100,9 +114,7 @@ impl Gate for HostGate {
             let text = format!("{}: `{key}` is the person's to give: leave it out", tool.name());
             return ready(invalid(input_error(&ToolError::Invalid(text)), title));
         }
-        let can_ask = call.approved || self.can_ask();
-        let judgement =
-            self.rules.judge(tool.name(), &call.call.args, &accesses, call.mode, can_ask);
+        let judgement = self.weigh(&*tool, &call, &accesses);
         match judgement.verdict {
             Verdict::Deny => ready(denied(judgement, title)),
             Verdict::Ask if !call.approved => {
@@ -121,6 +133,30 @@ impl Gate for HostGate {
 }
 
 impl HostGate {
+    /// The judge's word, and what the session's sandbox makes of it.
+    fn weigh(&self, tool: &dyn AnyTool, call: &GateCall, accesses: &[Access]) -> Judgement {
+        let args = &call.call.args;
+        let can_ask = call.approved || self.can_ask();
+        let judge = |can_ask| self.rules.judge(tool.name(), args, accesses, call.mode, can_ask);
+        let (Some(shelter), Some(command)) = (&self.sheltering.shelter, command_of(accesses))
+        else {
+            return judge(can_ask);
+        };
+        let leave = args.get("dangerouslyDisableSandbox").and_then(Value::as_bool).unwrap_or(false);
+        if shelter.leaves(leave) {
+            return outside(judge(can_ask), call, can_ask);
+        }
+        if self.sheltering.auto_allow && shelter.takes(command, leave) {
+            // Only what the mode itself would ask about: rules and safety checks still do.
+            let mut judgement = judge(true);
+            if judgement.verdict == Verdict::Ask && judgement.reason.kind == ReasonKind::Mode {
+                judgement.verdict = Verdict::Allow;
+                return judgement;
+            }
+        }
+        judge(can_ask)
+    }
+
     fn question(&self, judgement: &Judgement, title: String) -> Question {
         let asked_at = self.clock.now_ms();
         Question {
@@ -141,6 +177,25 @@ impl HostGate {
             expires_at: self.ask_timeout_ms.map(|timeout| asked_at + timeout),
         }
     }
+}
+
+/// The command that a call runs, if it runs one.
+fn command_of(accesses: &[Access]) -> Option<&str> {
+    accesses.iter().find_map(|access| match access {
+        Access::Shell { command, .. } => Some(command.as_str()),
+        _ => None,
+    })
+}
+
+/// A command that asks to leave the sandbox is the person's to allow, whatever rules say
+/// (agent-sdk.md 5.7); only bypass mode does not ask.
+fn outside(mut judgement: Judgement, call: &GateCall, can_ask: bool) -> Judgement {
+    if judgement.verdict == Verdict::Allow && call.mode != Mode::BypassPermissions {
+        judgement.verdict = if can_ask { Verdict::Ask } else { Verdict::Deny };
+        judgement.reason.kind = ReasonKind::Override;
+        judgement.reason.text = "the command asks to run outside of the sandbox".to_owned();
+    }
+    judgement
 }
 
 fn ready(ruling: Ruling) -> BoxFuture<'static, Ruling> {
@@ -171,7 +226,7 @@ fn denied(judgement: Judgement, title: String) -> Ruling {
     let by = match judgement.reason.kind {
         ReasonKind::Rule => DeniedBy::Rule,
         ReasonKind::Mode => DeniedBy::Mode,
-        ReasonKind::Safety | ReasonKind::Interaction => DeniedBy::Safety,
+        ReasonKind::Safety | ReasonKind::Interaction | ReasonKind::Override => DeniedBy::Safety,
         ReasonKind::NoSurface => DeniedBy::NoOne,
     };
     Ruling::Deny {
@@ -188,6 +243,7 @@ fn reason_kind(kind: ReasonKind) -> Option<&'static str> {
         ReasonKind::Rule => Some("rule"),
         ReasonKind::Mode => Some("mode"),
         ReasonKind::Safety => Some("safetyCheck"),
+        ReasonKind::Override => Some("sandboxOverride"),
         ReasonKind::Interaction | ReasonKind::NoSurface => None,
     }
 }

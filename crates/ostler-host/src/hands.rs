@@ -1,9 +1,14 @@
 //! What the built-in tools are given: processes, environment, folders and limits.
 
-use ostler_builtins::{Gate, Hands, Limits, Proxies, SearchEngine, WebSettings};
-use ostler_sandbox::Supervisor;
+use std::sync::Arc;
 
-use crate::{env::Environment, host::Host};
+use ostler_builtins::{Gate, Hands, Limits, Proxies, SearchEngine, Shelter, WebSettings};
+use ostler_sandbox::{
+    Decide, Domains, Folders, LazySandbox, ProbeOptions, SandboxOptions, SandboxSettings,
+    Supervisor,
+};
+
+use crate::{env::Environment, host::Host, live::SessionSpec};
 
 /// The hands of a session's tools.
 pub(crate) fn hands(host: &Host, supervisor: Supervisor, gate: Gate, session_id: &str) -> Hands {
@@ -17,8 +22,49 @@ pub(crate) fn hands(host: &Host, supervisor: Supervisor, gate: Gate, session_id:
         private: vec![home.clone()],
         tasks: home.join("tasks").join(session_id),
         web: web(host.env()),
+        shelter: None,
         limits: Limits::default(),
     }
+}
+
+/// The sandbox of a session, if the settings ask for one; made at first use.
+pub(crate) fn shelter(
+    host: &Host,
+    spec: &SessionSpec,
+    settings: &SandboxSettings,
+    supervisor: &Supervisor,
+    session_id: &str,
+) -> Option<Shelter> {
+    let own = &host.env().roots.home;
+    let temp = own.join("tasks").join(session_id).join("tmp");
+    let folders = Folders {
+        project: spec.cwd.clone(),
+        extra: spec.extra_dirs.clone(),
+        home: host.env().home.clone(),
+        temp: temp.clone(),
+        own: vec![own.clone()],
+        allow_write: Vec::new(),
+        deny_write: Vec::new(),
+        deny_read: Vec::new(),
+    };
+    let network = &settings.network;
+    let domains = Domains {
+        allowed: network.allowed_domains.clone(),
+        denied: network.denied_domains.clone(),
+    };
+    let options = SandboxOptions {
+        policy: settings.policy(&folders),
+        probe: ProbeOptions {
+            exe: host.exe(),
+            bwrap: settings.bwrap_path.as_ref().map(Into::into),
+            weaker: settings.enable_weaker_nested_sandbox,
+            without_bwrap: false,
+        },
+        // What no list speaks of is refused: nobody can be asked in the middle of a command.
+        decide: Some(Decide::new(move |host, _| domains.judge(host).unwrap_or(false))),
+    };
+    let sandbox = Arc::new(LazySandbox::new(supervisor.clone(), options));
+    Shelter::new(settings, sandbox, temp)
 }
 
 /// How the web tools reach the network: proxies and search engine as the environment

@@ -70,6 +70,7 @@ pub(crate) struct Inner {
     /// First results by the sender's own id.
     pub(crate) sends: Mutex<HashMap<String, Arc<FirstResult>>>,
     pub(crate) starts: Mutex<HashMap<String, SessionId>>,
+    tidied: std::sync::Once,
     /// One loading of a session at a time.
     loading: tokio::sync::Mutex<()>,
 }
@@ -87,6 +88,7 @@ impl Host {
             clients: Mutex::default(),
             sends: Mutex::default(),
             starts: Mutex::default(),
+            tidied: std::sync::Once::new(),
             loading: tokio::sync::Mutex::new(()),
         }))
     }
@@ -146,6 +148,18 @@ impl Host {
     pub(crate) fn child_env(&self) -> BTreeMap<OsString, OsString> {
         let pass: [&str; 0] = [];
         ostler_sandbox::child_env(self.env().vars(), crate::models::CREDENTIAL_NAMES, &pass)
+    }
+
+    /// Keeps the store of file contents under its cap: once in a process, in the
+    /// background, when it is first used.
+    pub(crate) fn tidy_blobs(&self, blobs: &ostler_store::Blobs) {
+        let blobs = blobs.clone();
+        self.0.tidied.call_once(|| {
+            // What cannot be tidied now is tidied by the next process.
+            tokio::task::spawn_blocking(move || {
+                blobs.prune(ostler_store::Blobs::CAP_BYTES, |_| false);
+            });
+        });
     }
 
     /// Starts a session.

@@ -4,6 +4,7 @@
 //! facts that the judge needs, and projects what sessions emit. Doors translate between
 //! this and a wire; they decide nothing.
 
+mod doctor;
 mod env;
 mod gate;
 mod git;
@@ -23,6 +24,7 @@ mod question;
 mod rules;
 mod transcript;
 
+pub use doctor::{Finding, Health};
 pub use env::Environment;
 pub use gate::Surface;
 pub use host::{Attachment, Host, HostOptions};
@@ -37,6 +39,8 @@ pub use ostler_permission::{Behavior, PermissionUpdate, split_rule_list};
 pub use ostler_provider::{
     BlockKind, Effort, Failure, ModelEvent, ModelInfo, StopReason, Thinking,
 };
+#[cfg(target_os = "linux")]
+pub use ostler_sandbox::hide_own_memory;
 pub use ostler_sandbox::supervisor_main;
 pub use ostler_store::Root;
 pub use prompt::SystemPrompt;

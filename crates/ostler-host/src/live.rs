@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ostler_builtins::Tasks;
+use ostler_builtins::{Shelter, Tasks};
 use ostler_core::{
     Command, Place, Prompt, PromptReply, SessionConfig, SessionHandle, SessionParts,
     SessionSnapshot, mend,
@@ -15,9 +15,10 @@ use ostler_store::{
     record::{Entry, EntryBody, Own, Record},
 };
 use ostler_tool::{PlanList, Registry, SessionState, TodoList};
+use serde_json::{Map, Value};
 
 use crate::{
-    gate::{HostGate, Surface},
+    gate::{HostGate, Sheltering, Surface},
     host::Host,
     hub::SessionHub,
     keeping::{Harmless, Keeping},
@@ -74,6 +75,8 @@ pub struct SessionSpec {
     pub effort: Option<ostler_provider::Effort>,
     /// Values for the vendor's beta header.
     pub betas: Vec<String>,
+    /// `sandbox` settings from the command line.
+    pub sandbox: Option<Map<String, Value>>,
     /// Whether front ends of our own protocol can follow it.
     pub projected: bool,
     /// After this an open request counts as denied, in ms; never if absent.
@@ -107,6 +110,7 @@ impl SessionSpec {
             thinking: ostler_provider::Thinking::Default,
             effort: None,
             betas: Vec::new(),
+            sandbox: None,
             projected: true,
             ask_timeout_ms: Some(30 * 60 * 1000),
         }
@@ -135,6 +139,7 @@ pub struct LiveSession {
     /// How it reasons from here on, if that was changed.
     thinking: Mutex<Option<ostler_provider::Thinking>>,
     state: SessionState,
+    shelter: Option<Shelter>,
     supervisor: Supervisor,
 }
 
@@ -217,13 +222,19 @@ impl LiveSession {
         ));
         let rules = Arc::new(SessionRules::new(host, &spec, settings.rules, settings.extra_dirs));
         let supervisor = Supervisor::new(host.exe());
-        let tools = tools(host, &spec, &id, &supervisor, &rules)?;
+        let shelter =
+            crate::hands::shelter(host, &spec, &settings.sandbox, &supervisor, id.as_str());
+        let tools = tools(host, &spec, &id, &supervisor, &rules, shelter.clone())?;
         let state = restored(&carried);
         let harmless = Harmless::default();
         let gate = Arc::new(HostGate::new(
             Arc::clone(&hub),
             Arc::clone(&rules),
             harmless.clone(),
+            Sheltering {
+                shelter: shelter.clone(),
+                auto_allow: settings.sandbox.auto_allow_bash_if_sandboxed,
+            },
             tools.clone(),
             &spec,
             host.clock(),
@@ -282,6 +293,7 @@ impl LiveSession {
             facts: Mutex::new(facts),
             thinking: Mutex::new(None),
             state,
+            shelter,
             supervisor,
         }))
     }
@@ -324,8 +336,9 @@ impl LiveSession {
     /// Sends a prompt.
     ///
     /// # Errors
-    /// `limit` if too many wait, `not_found` if the session has ended.
+    /// `settings` if the sandbox is required and unavailable, `limit` if too many wait, `not_found` if the session has ended.
     pub async fn prompt(&self, prompt: Prompt) -> Result<PromptReply, RpcError> {
+        self.check_sandbox().await?;
         let (text, at_ms) = (prompt.content.text(), prompt.at_ms);
         match self.handle.prompt(prompt).await {
             Some(PromptReply::Full) => {
@@ -431,6 +444,32 @@ impl LiveSession {
         self.rules.learn(decision, rule)
     }
 
+    /// Whether the sandbox that the settings ask for is there; the level, if there is one.
+    /// What is missing without being required is a line for standard error.
+    ///
+    /// # Errors
+    /// The sandbox is required and unavailable.
+    pub async fn check_sandbox(&self) -> Result<Option<String>, RpcError> {
+        let Some(shelter) = &self.shelter else { return Ok(None) };
+        shelter.check().await.map_err(|why| {
+            RpcError::new(ErrorKind::Settings, why)
+                .hint("install bubblewrap, or set `sandbox.failIfUnavailable` to false")
+        })?;
+        Ok(match shelter.level().await {
+            Ok(_) => None,
+            Err(why) => Some(format!("commands run without a sandbox: {why}")),
+        })
+    }
+
+    /// By what means commands are confined, or why they are not; `None` if the settings
+    /// ask for no sandbox.
+    pub async fn sandbox_level(&self) -> Option<Result<String, String>> {
+        match &self.shelter {
+            Some(shelter) => Some(shelter.level().await),
+            None => None,
+        }
+    }
+
     /// The session's background tasks.
     #[must_use]
     pub fn tasks(&self) -> Arc<Tasks> {
@@ -523,6 +562,7 @@ fn close_tasks(host: &Host, log: &mut SessionLog, replay: &mut Replay) -> Result
 /// Where the files are kept that calls change.
 fn checkpoints(host: &Host) -> Arc<Checkpoints> {
     let blobs = Blobs::at(&host.env().roots.home);
+    host.tidy_blobs(&blobs);
     Arc::new(Checkpoints::new(blobs, Limits::default()))
 }
 
@@ -596,8 +636,10 @@ fn tools(
     id: &SessionId,
     supervisor: &Supervisor,
     rules: &Arc<SessionRules>,
+    shelter: Option<Shelter>,
 ) -> Result<Registry, RpcError> {
-    let hands = crate::hands::hands(host, supervisor.clone(), rules.last_moment(), id.as_str());
+    let mut hands = crate::hands::hands(host, supervisor.clone(), rules.last_moment(), id.as_str());
+    hands.shelter = shelter;
     let mut registry = Registry::default();
     ostler_builtins::register(&mut registry, hands)
         .map_err(|error| RpcError::new(ErrorKind::Internal, error.to_string()))?;

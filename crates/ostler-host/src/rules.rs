@@ -13,6 +13,7 @@ use ostler_permission::{
     Verdict, judge, paths_to_resolve,
 };
 use ostler_protocol::{Access, ErrorKind, Mode, RpcError, session::PermissionDecision};
+use ostler_sandbox::SandboxSettings;
 use ostler_stdx::AbsPath;
 use ostler_store::{MANAGED, RuleFile, Sources, Store, Tier, Trusting};
 use serde_json::{Map, Value};
@@ -46,6 +47,7 @@ pub(crate) struct Loaded {
     pub(crate) model: Option<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) extra_dirs: Vec<AbsPath>,
+    pub(crate) sandbox: SandboxSettings,
 }
 
 /// Reads the settings that hold for a session.
@@ -91,6 +93,7 @@ pub(crate) fn load(host: &Host, spec: &SessionSpec) -> Loaded {
             loaded.warnings.push(format!("`{}`: rule left out: {error}", rule.file.display()));
         }
     }
+    loaded.sandbox = sandbox_settings(spec, found.sandbox, &mut loaded.warnings);
     loaded.default_mode = found.default_mode.map(|mode| mode.value);
     loaded.model = found.model.map(|model| model.value);
     loaded.extra_dirs = found
@@ -99,6 +102,22 @@ pub(crate) fn load(host: &Host, spec: &SessionSpec) -> Loaded {
         .map(|dir| spec.cwd.join(Path::new(&dir.value)))
         .collect();
     loaded
+}
+
+/// The settings of the sandbox: what the command line says stands above the files. What
+/// cannot be read is said, and is no way out of a sandbox that was asked for.
+fn sandbox_settings(
+    spec: &SessionSpec,
+    files: Map<String, Value>,
+    warnings: &mut Vec<String>,
+) -> SandboxSettings {
+    let mut all = spec.sandbox.clone().unwrap_or_default();
+    ostler_store::merge_settings(&mut all, files);
+    let enabled = all.get("enabled").is_some_and(|enabled| *enabled != Value::Bool(false));
+    serde_json::from_value(Value::Object(all)).unwrap_or_else(|error| {
+        warnings.push(format!("`sandbox` in the settings cannot be read: {error}; the strictest holds until it is corrected"));
+        SandboxSettings { enabled, fail_if_unavailable: enabled, ..SandboxSettings::default() }
+    })
 }
 
 /// The folder that `/` in a file's path patterns means: the one that holds `.ostler` or

@@ -75,6 +75,8 @@ pub enum ReasonKind {
     Safety,
     /// The tool talks to a person; its own prompt is the question.
     Interaction,
+    /// The call asks to leave the sandbox; said by the host, never by the judge.
+    Override,
     /// It would have been asked, but nobody is there or the mode refuses to ask.
     NoSurface,
 }

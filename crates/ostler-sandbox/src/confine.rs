@@ -7,6 +7,7 @@ pub(crate) mod forward;
 pub(crate) mod inner;
 #[cfg(target_os = "linux")]
 mod landlock_rules;
+mod lazy;
 mod policy;
 #[cfg(target_os = "linux")]
 mod powers;
@@ -19,6 +20,7 @@ mod seccomp;
 mod settings;
 
 pub use claims::{Claim, Level};
+pub use lazy::LazySandbox;
 pub use policy::{Network, Policy};
 #[cfg(target_os = "linux")]
 pub use powers::hide_own_memory;

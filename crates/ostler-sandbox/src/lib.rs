@@ -30,8 +30,8 @@ pub use command::{Command, OutputCap};
 pub use confine::hide_own_memory;
 pub use confine::{
     Claim, CredentialFile, CredentialMode, CredentialSettings, CredentialVar, FilesystemSettings,
-    Folders, Level, Network, NetworkSettings, Policy, Probe, ProbeOptions, Sandbox, SandboxOptions,
-    SandboxSettings, Traces, Unavailable,
+    Folders, LazySandbox, Level, Network, NetworkSettings, Policy, Probe, ProbeOptions, Sandbox,
+    SandboxOptions, SandboxSettings, Traces, Unavailable,
 };
 pub use env::child_env;
 pub use error::Error;

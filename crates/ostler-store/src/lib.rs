@@ -36,7 +36,7 @@ pub use output::{OutputFile, OutputFiles, OutputLimits, Page, PageLine, PageQuer
 pub use replay::{Replay, ToolFacts, fuzz_log};
 pub use settings::{
     Behavior, MANAGED, Rule, RuleFile, Settings, SettingsProblem, Sourced, Sources, Tier,
-    TrustState, Trusting,
+    TrustState, Trusting, merge_settings,
 };
 pub use slug::slug;
 pub use store::{Header, Located, Root, Roots, Store, is_session_id};

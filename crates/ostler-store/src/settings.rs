@@ -4,6 +4,7 @@
 
 mod edit;
 mod file;
+mod sandbox;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -15,12 +16,14 @@ use std::{
 
 use ostler_protocol::Mode;
 use ostler_stdx::AbsPath;
+use serde_json::{Map, Value};
 
 use crate::store::Store;
 pub use edit::RuleFile;
 pub(crate) use edit::{object, pretty, wrong};
 pub(crate) use file::reason;
 use file::{Loaded, SettingsFile};
+pub use sandbox::merge as merge_settings;
 pub use trust::TrustState;
 
 /// Where a setting comes from, weakest first. Command line and SDK stand between `Local`
@@ -91,6 +94,8 @@ pub struct Settings {
     pub additional_directories: Vec<Sourced<String>>,
     /// `model` of the strongest file that has one.
     pub model: Option<Sourced<String>>,
+    /// `sandbox` of all files as one object (agent-sdk.md 5.7).
+    pub sandbox: Map<String, Value>,
     /// What waits for trust and how to give it: one line for standard error.
     pub withheld: Option<String>,
     /// Files and values that do not count because they are broken.
@@ -303,6 +308,14 @@ impl Settings {
         } else {
             waiting.add(loaded.additional_directories.len(), "additional folder", &file.path);
         }
+        let wanted = if grant.rest {
+            loaded.sandbox
+        } else {
+            let (kept, more) = sandbox::tightening(&loaded.sandbox);
+            waiting.add(usize::from(more), "sandbox setting", &file.path);
+            kept
+        };
+        sandbox::merge(&mut self.sandbox, wanted);
         if let Some(model) = loaded.model {
             self.model.get_or_insert(file.sourced(model));
         }

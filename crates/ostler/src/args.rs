@@ -58,6 +58,11 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// List the providers that can be used.
     Providers(JsonArgs),
+    /// Look whether this machine and these settings are what a session needs.
+    #[command(
+        after_help = "Example:\n  ostler doctor        home, settings, model, programs, and what the sandbox gives here"
+    )]
+    Doctor(JsonArgs),
     /// Print completions for a shell.
     Completions {
         /// The shell.

@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, path::PathBuf};
 
-use ostler_host::Host;
+use ostler_host::{Finding, Health, Host};
 use ostler_protocol::{
     Role, RpcError, SessionId,
     methods::{
@@ -151,4 +151,27 @@ pub(crate) fn providers(args: &JsonArgs) -> Exit {
                 .collect()
         },
     )
+}
+
+/// `doctor`: what was looked at, a line each; the exit code says whether all of it works.
+pub(crate) fn doctor(args: &JsonArgs) -> Exit {
+    let mut bad = false;
+    let exit = with_host(
+        async |host: &Host| Ok(host.doctor().await),
+        |findings| {
+            bad = findings.iter().any(|finding| finding.health == Health::Bad);
+            if args.json { json(&findings) } else { findings.iter().map(show_finding).collect() }
+        },
+    );
+    if bad { Exit::Failed } else { exit }
+}
+
+fn show_finding(finding: &Finding) -> String {
+    let sign = match finding.health {
+        Health::Good => "ok  ",
+        Health::Weak => "weak",
+        Health::Bad => "BAD ",
+    };
+    let hint = finding.hint.as_ref().map(|hint| format!("{:15}{hint}\n", "")).unwrap_or_default();
+    format!("{sign} {:<9} {}\n{hint}", finding.what, finding.found)
 }

@@ -23,6 +23,8 @@ fn main() -> ExitCode {
     if let Some(code) = ostler_host::supervisor_main() {
         return code;
     }
+    #[cfg(target_os = "linux")]
+    ostler_host::hide_own_memory();
     let args: Vec<OsString> = std::env::args_os().collect();
     if matches!(args.get(1).and_then(|arg| arg.to_str()), Some("-v" | "-V" | "--version")) {
         return print_version().into();
@@ -51,6 +53,7 @@ fn dispatch(args: &[OsString]) -> Exit {
         Some(Command::Session(args)) => housekeeping::session(&args),
         Some(Command::Trust(args)) => housekeeping::trust(&args),
         Some(Command::Providers(args)) => housekeeping::providers(&args),
+        Some(Command::Doctor(args)) => housekeeping::doctor(&args),
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ostler", &mut out);

@@ -87,6 +87,10 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
     };
     let mut output = Output::new(&session, args, print);
     output.warn(&session.warnings);
+    match session.check_sandbox().await {
+        Ok(warning) => output.warn(warning.as_slice()),
+        Err(error) => return exit::rpc(&error),
+    }
     if let Some(problem) = session.model_problem() {
         return exit::rpc(&problem);
     }

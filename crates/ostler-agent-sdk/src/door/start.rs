@@ -17,8 +17,6 @@ const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 const NO_HOOKS: &str = "this version of Ostler does not run hooks; leave `hooks` out, and decide about calls in `canUseTool`";
 const NO_SCHEMA: &str =
     "this version of Ostler cannot hold an answer to a JSON schema; leave `outputFormat` out";
-const NO_SANDBOX: &str =
-    "this version of Ostler cannot run commands in a sandbox; leave `sandbox` out";
 
 /// Why the process does not start.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    fn framed(text: impl Into<String>) -> Self {
+    pub(super) fn framed(text: impl Into<String>) -> Self {
         Self { text: text.into(), framed: true }
     }
 
@@ -248,8 +246,8 @@ impl Plan {
 
     /// Settings of the command line: rules, folders, mode and model.
     fn take_settings(&mut self, settings: &Value) -> Result<(), Refusal> {
-        if settings["sandbox"]["enabled"] == true {
-            return Err(Refusal::framed(NO_SANDBOX));
+        if let Some(sandbox) = settings["sandbox"].as_object() {
+            self.spec.sandbox = Some(sandbox.clone());
         }
         if settings["hooks"].as_object().is_some_and(|hooks| !hooks.is_empty()) {
             return Err(Refusal::framed(NO_HOOKS));

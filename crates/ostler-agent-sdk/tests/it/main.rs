@@ -5,6 +5,7 @@
 mod control;
 mod permission;
 mod pipes;
+mod sandbox;
 mod start;
 mod tasks;
 mod turns;

@@ -29,8 +29,16 @@ const PATH_MAX: u64 = 16 * 1024;
 pub(crate) struct Report(NamedTempFile);
 
 impl Report {
-    pub(crate) fn new() -> io::Result<Self> {
-        NamedTempFile::with_prefix("ostler-cwd-").map(Self)
+    /// A file that the shell can write to: in `folder`, if it cannot elsewhere.
+    pub(crate) fn new(folder: Option<&AbsPath>) -> io::Result<Self> {
+        const PREFIX: &str = "ostler-cwd-";
+        match folder {
+            Some(folder) => {
+                std::fs::create_dir_all(folder)?;
+                NamedTempFile::with_prefix_in(PREFIX, folder).map(Self)
+            }
+            None => NamedTempFile::with_prefix(PREFIX).map(Self),
+        }
     }
 
     /// Arguments of the shell.

@@ -42,6 +42,7 @@ impl Bench {
             private: vec![base.join("project/.own")],
             tasks: base.join("own/tasks"),
             web: WebSettings::default(),
+            shelter: None,
             limits: Limits::default(),
         };
         change(&mut hands);

@@ -42,6 +42,12 @@ pub struct SandboxOptions {
 #[error("{0}")]
 pub struct Unavailable(String);
 
+impl Unavailable {
+    pub(super) fn new(what: &str) -> Self {
+        Self(what.to_owned())
+    }
+}
+
 /// Confines the commands of a session.
 #[derive(Debug)]
 pub struct Sandbox {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{SettingsProblem, Sourced, Tier};
 use crate::atomic;
@@ -29,6 +30,7 @@ pub(super) struct Loaded {
     pub(super) default_mode: Option<String>,
     pub(super) additional_directories: Vec<String>,
     pub(super) model: Option<String>,
+    pub(super) sandbox: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -37,6 +39,8 @@ struct File {
     permissions: Option<Permissions>,
     #[serde(default)]
     model: Option<String>,
+    #[serde(default)]
+    sandbox: Option<Map<String, Value>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -81,6 +85,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Loaded>, Setting
         default_mode: permissions.default_mode,
         additional_directories: permissions.additional_directories,
         model: file.model,
+        sandbox: file.sandbox.unwrap_or_default(),
     }))
 }
 
