@@ -152,6 +152,13 @@ impl Tool for Lsp {
     }
 }
 
+/// The path of an address. Servers spell addresses in different ways, so paths are what is
+/// compared.
+fn path_of(uri: &str) -> Option<AbsPath> {
+    let url = url::Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
+    AbsPath::new(url.to_file_path().ok()?).ok()
+}
+
 /// The address of a file as servers write it.
 fn uri(path: &AbsPath) -> String {
     url::Url::from_file_path(path.as_path()).map_or_else(|()| String::new(), String::from)

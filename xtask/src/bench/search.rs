@@ -1,14 +1,15 @@
-//! Grep and Glob against ripgrep on the same tree, each as a whole process, in turns. Both must
-//! find the same files.
+//! Grep and Glob against ripgrep on the same tree, each as a whole process, in turns: both must
+//! find the same files. Then Grep alone on what has taken the memory of such tools.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
 use super::Plan;
 use super::measure::{Process, Sample, paired, repeat};
-use super::report::Row;
+use super::report::{Row, rows_of};
 use super::stats::{median, median_ratio};
 use crate::{sh, workspace};
 
@@ -30,7 +31,45 @@ pub(super) fn search(plan: &Plan) -> Result<Vec<Row>> {
     let glob = (ours("glob", "**/*.rare"), theirs(&["--files", "-g", "*.rare"]));
     let mut rows = compare(plan, "Grep", &grep.0, grep.1.as_ref(), &words)?;
     rows.extend(compare(plan, "Glob", &glob.0, glob.1.as_ref(), &endings)?);
+    rows.extend(heavy(plan, &tool)?);
     Ok(rows)
+}
+
+/// One line of 100 MB, and lines around a match in eight logs of 95 MB: time and memory.
+fn heavy(plan: &Plan, tool: &Path) -> Result<Vec<Row>> {
+    let (line, log) = if plan.small { (1, 1) } else { (100, 95) };
+    let dir = tempfile::tempdir()?;
+    let (lines, logs) = (dir.path().join("line"), dir.path().join("logs"));
+    fill(&lines.join("a.js"), "function(a,b){return a+b};", line)?;
+    for number in 0..8 {
+        fill(
+            &logs.join(format!("{number}.log")),
+            "2026-01-01 INFO handled /api status=200\n",
+            log,
+        )?;
+    }
+    let mut rows = Vec::new();
+    let cases = [("Grep, a line of", line, &lines), ("Grep -C 2, eight logs of", log, &logs)];
+    for (what, size, root) in cases {
+        let more = r#"{"output_mode": "content", "-C": 2}"#;
+        let pattern = ".{0,80}needle.{0,200}";
+        let grep = Process::new(tool).args(["grep", pattern]).arg(root).arg(more);
+        ensure!(grep.command().read_quietly()?.contains("needle"), "{what}: nothing was found");
+        rows.extend(rows_of(&format!("{what} {size} MB"), &repeat(&grep, plan.runs.min(3))?)?);
+    }
+    Ok(rows)
+}
+
+/// A file of so many MB of the same text, and a match at its end.
+fn fill(path: &Path, text: &str, megabytes: usize) -> Result<()> {
+    let block = text.repeat((1 << 20) / text.len());
+    std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    for _ in 0..megabytes {
+        file.write_all(block.as_bytes())?;
+    }
+    file.write_all(b"a needle in it")?;
+    file.flush().with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 /// Without ripgrep on this machine there is no ratio, only our own time.

@@ -16,6 +16,7 @@ use crate::{
         Operation,
         documents::Source,
         operations::Answered,
+        path_of,
         position::{Lines, character},
     },
 };
@@ -320,11 +321,6 @@ fn hover(result: &Value, cap: usize) -> String {
         0 => whole.to_owned(),
         left => format!("{}\n[{left} bytes left out]", &whole[..end]),
     }
-}
-
-fn path_of(uri: &str) -> Option<AbsPath> {
-    let url = url::Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
-    AbsPath::new(url.to_file_path().ok()?).ok()
 }
 
 fn cut(text: &str, characters: usize) -> String {

@@ -146,14 +146,19 @@ impl Client {
         })
     }
 
-    /// What it published about a document, if it did since [`Client::forget`].
-    pub(crate) fn published(&self, uri: &str) -> Option<Vec<Value>> {
-        self.inbox.published(uri)
+    /// What it published about a document since [`Client::listen`], if it did.
+    pub(crate) fn published(&self, path: &AbsPath) -> Option<Vec<Value>> {
+        self.inbox.published(path)
     }
 
-    /// What is known about a document holds no more.
-    pub(crate) fn forget(&self, uri: &str) {
-        self.inbox.forget(uri);
+    /// What it publishes about a document from now on is kept, and nothing from before.
+    pub(crate) fn listen(&self, path: &AbsPath) {
+        self.inbox.listen(path);
+    }
+
+    /// What it publishes about a document is of no interest any more.
+    pub(crate) fn forget(&self, path: &AbsPath) {
+        self.inbox.forget(path);
     }
 
     /// Whether it says that it is at work, such as at reading the project; and at what.

@@ -157,7 +157,7 @@ impl Documents {
             self.close(client, &oldest).await?;
         }
         let uri = super::uri(&source.real);
-        client.forget(&uri);
+        client.listen(&source.real);
         let item = json!({"uri": uri, "languageId": id, "version": 1, "text": source.text});
         client.tell("textDocument/didOpen", json!({"textDocument": item})).await?;
         let document =
@@ -173,7 +173,7 @@ impl Documents {
         document.hash = source.hash;
         document.stamp = source.stamp;
         let uri = document.uri.clone();
-        client.forget(&uri);
+        client.listen(&source.real);
         let named = json!({"uri": uri, "version": document.version});
         let whole = json!({"textDocument": named, "contentChanges": [{"text": source.text}]});
         client.tell("textDocument/didChange", whole).await?;
@@ -184,7 +184,7 @@ impl Documents {
 
     async fn close(&mut self, client: &Client, path: &AbsPath) -> Result<(), Failure> {
         let Some(document) = self.open.remove(path) else { return Ok(()) };
-        client.forget(&document.uri);
+        client.forget(path);
         let named = json!({"textDocument": {"uri": document.uri}});
         client.tell("textDocument/didClose", named).await
     }

@@ -204,13 +204,12 @@ impl Call<'_> {
         source: &Source,
         changed: bool,
     ) -> Result<(Value, bool), Failure> {
-        let uri = super::uri(&source.real);
         if !client.capabilities["diagnosticProvider"].is_null() {
-            let params = json!({"textDocument": {"uri": uri}});
+            let params = json!({"textDocument": {"uri": super::uri(&source.real)}});
             let report = self.request_again(client, "textDocument/diagnostic", params).await?;
             return Ok((report["items"].clone(), false));
         }
-        let published = |client: &Client| client.published(&uri);
+        let published = |client: &Client| client.published(&source.real);
         let Some(mut latest) = client.wait_for(client.limit(), published).await else {
             return match client.ended() {
                 Some((why, _)) => Err(Failure::Ended(why)),
@@ -219,8 +218,9 @@ impl Call<'_> {
         };
         // Several passes publish one after another.
         if changed {
-            let newer =
-                |client: &Client, old: &[Value]| client.published(&uri).filter(|now| now != old);
+            let newer = |client: &Client, old: &[Value]| {
+                client.published(&source.real).filter(|now| now != old)
+            };
             while let Some(next) = client.wait_for(SETTLED, |client| newer(client, &latest)).await {
                 latest = next;
             }

@@ -14,12 +14,12 @@ use ostler_stdx::AbsPath;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::lsp::{client::Failure, frames::frame};
+use crate::lsp::{client::Failure, frames::frame, path_of};
 
-/// Documents about which what was published is kept.
-const DOCUMENTS: usize = 2000;
 /// Findings that are kept of one document.
 const FINDINGS: usize = 500;
+/// Bytes of what it says that are kept.
+const MESSAGE: usize = 4000;
 /// Kinds of work that are kept at once.
 const WORK: usize = 100;
 
@@ -36,7 +36,8 @@ pub(super) struct Inbox {
 #[derive(Debug, Default)]
 struct Inner {
     waiting: HashMap<i64, oneshot::Sender<Result<Value, Failure>>>,
-    published: HashMap<String, Vec<Value>>,
+    /// What was published about the documents that are open.
+    published: HashMap<AbsPath, Option<Vec<Value>>>,
     /// What it is at work at, by token.
     work: HashMap<String, String>,
     ended: Option<(String, bool)>,
@@ -121,12 +122,16 @@ impl Inbox {
         self.lock().used.map_or(Duration::ZERO, |used| used.elapsed())
     }
 
-    pub(super) fn published(&self, uri: &str) -> Option<Vec<Value>> {
-        self.lock().published.get(uri).cloned()
+    pub(super) fn published(&self, path: &AbsPath) -> Option<Vec<Value>> {
+        self.lock().published.get(path).cloned().flatten()
     }
 
-    pub(super) fn forget(&self, uri: &str) {
-        self.lock().published.remove(uri);
+    pub(super) fn listen(&self, path: &AbsPath) {
+        self.lock().published.insert(path.clone(), None);
+    }
+
+    pub(super) fn forget(&self, path: &AbsPath) {
+        self.lock().published.remove(path);
     }
 
     pub(super) fn busy(&self) -> Option<String> {
@@ -203,12 +208,12 @@ impl Inbox {
     fn notice(&self, method: &str, mut params: Value) {
         match method {
             "textDocument/publishDiagnostics" => {
-                let Some(uri) = params["uri"].as_str().map(str::to_owned) else { return };
+                let Some(path) = params["uri"].as_str().and_then(path_of) else { return };
                 let Value::Array(mut findings) = params["diagnostics"].take() else { return };
-                findings.truncate(FINDINGS);
-                let mut inner = self.lock();
-                if inner.published.len() < DOCUMENTS || inner.published.contains_key(&uri) {
-                    inner.published.insert(uri, findings);
+                if let Some(published) = self.lock().published.get_mut(&path) {
+                    findings.truncate(FINDINGS);
+                    findings.iter_mut().for_each(trim);
+                    *published = Some(findings);
                 }
             }
             "$/progress" => {
@@ -229,6 +234,17 @@ impl Inbox {
             }
             _ => {}
         }
+    }
+}
+
+/// Leaves of a finding what is shown.
+fn trim(finding: &mut Value) {
+    let Value::Object(finding) = finding else { return };
+    finding.retain(|key, _| {
+        matches!(key.as_str(), "range" | "severity" | "code" | "source" | "message")
+    });
+    if let Some(Value::String(message)) = finding.get_mut("message") {
+        message.truncate(ostler_stdx::floor_char_boundary(message, MESSAGE));
     }
 }
 
