@@ -5,11 +5,11 @@ use ostler_protocol::{PlannedTask, TodoStatus};
 use serde_json::{Map, Value, json};
 
 /// Tasks of a session.
-pub(crate) const TASKS: usize = 300;
+pub(crate) const TASKS: usize = 200;
 /// Characters of a subject, owner or active form.
 pub(crate) const LINE: usize = 200;
-/// Characters of a description.
-pub(crate) const DESCRIPTION: usize = 10_000;
+/// Characters of a description. Each change of the plan is logged with the whole of it.
+pub(crate) const DESCRIPTION: usize = 4000;
 /// Bytes of a task's metadata as JSON.
 pub(crate) const METADATA: usize = 4_000;
 

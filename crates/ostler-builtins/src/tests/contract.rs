@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ostler_protocol::Access;
-use ostler_tool::{Concurrency, ToolError};
+use ostler_protocol::{Access, PlannedTask};
+use ostler_tool::{Concurrency, PlanList, ToolError};
 use serde_json::{Value, json};
 
 use crate::tests::{
@@ -44,7 +44,7 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
         ("Output", json!({"id": "kept", "limit": 2000})),
         ("Read", json!({"file_path": "many"})),
         ("Skill", json!({"skill": "big", "args": "a".repeat(100_000)})),
-        ("TaskCreate", json!({"subject": "s", "description": "d".repeat(10_000)})),
+        ("TaskCreate", json!({"subject": "s", "description": "d".repeat(4000)})),
         ("TaskGet", json!({"taskId": "1"})),
         ("TaskList", json!({})),
         ("TaskOutput", json!({"task_id": "bash_1"})),
@@ -82,11 +82,13 @@ async fn hostile(site: &Site) -> Bench {
     }
     bench.text("Read", json!({"file_path": "wide"})).await;
     bench.text("Read", json!({"file_path": "many"})).await;
-    for at in 0..300 {
-        let task = json!({"subject": format!("{at}{}", "s".repeat(190)), "description": "d".repeat(10_000)});
-        bench.text("TaskCreate", task).await;
-    }
-    bench.text("TaskUpdate", json!({"taskId": "300", "status": "deleted"})).await;
+    let task = |at: u32| PlannedTask {
+        id: at.to_string(),
+        subject: "s".repeat(200),
+        description: "d".repeat(4000),
+        ..PlannedTask::default()
+    };
+    bench.cx.state.get::<PlanList>().change(|tasks| tasks.extend((1..200).map(task)));
     let loud = json!({"command": "yes | head -c 2000000", "run_in_background": true});
     bench.text("Bash", loud).await;
     bench.text("TaskOutput", json!({"task_id": "bash_1"})).await;

@@ -66,7 +66,7 @@ impl Site {
     /// A site whose every answer is more than anyone wants.
     pub(crate) async fn hostile() -> Self {
         let site = Self::new().await;
-        site.page("/page", "text/html", "<p>w\u{1b}[31m\u{200b} <b>w</b>".repeat(50_000));
+        site.page("/page", "text/html", "<p>w\u{1b}[31m\u{200b} <b>w</b>".repeat(4000));
         let hit = |at: usize| {
             json!({
                 "title": "w".repeat(5000),
