@@ -127,7 +127,12 @@ fn section(text: &str, mark: char) -> Option<&str> {
             return Some(&text[at + c.len_utf8()..]);
         } else if c == '[' || c == '\n' {
             // A bracket expression may hold the mark; versions differ, so it is not read.
-            if c == '\n' || text[at..].split(']').next().is_some_and(|set| set.contains(mark)) {
+            let set = text[at..].strip_prefix('[')?;
+            let set = set.strip_prefix('^').unwrap_or(set);
+            // Nor is one whose end is not the next `]`: a first `]` stands for itself, and
+            // `[:` and its like have ends of their own.
+            let (set, _) = set.split_once(']')?;
+            if set.is_empty() || set.contains([mark, '[', '\n']) {
                 return None;
             }
         }
@@ -160,6 +165,10 @@ mod tests {
             "s/a/b",
             "b x",
             "s/[/]w f/x/",
+            "s/[]/]x/;/w f/p",
+            "s/[^]/]x/;/w f/p",
+            "s/[[.].]/]x/;/w f/p",
+            "/[]/]p;/w f/p",
             "1,2w f",
             "p;e",
         ] {
