@@ -166,7 +166,11 @@ pub(super) fn read(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
         return Err(format!("`{name}` is not known to only read"));
     };
     let lists = ["-l", "--list", "--contains", "--merged", "--no-merged", "--points-at"];
-    let listed = args.iter().any(|arg| lists.iter().any(|flag| arg.is(flag)));
+    // Only an option itself counts, not a value that looks like one (`--format -l`).
+    let listed = flags::all(options, args)
+        .ok_or(effect::OPTIONS)?
+        .iter()
+        .any(|arg| matches!(arg, Arg::Flag { name, .. } if lists.contains(name)));
     let takes = if matches!(name, "branch" | "tag") && listed { Takes::Paths } else { *takes };
     row(options, takes, args, &cwds, touches)
 }
@@ -211,5 +215,33 @@ fn config(words: &[Word], touches: Vec<Touch>) -> Result<Vec<Touch>, String> {
     match words.next() {
         Some(first) if reads(first) && words.all(plain) => Ok(touches),
         _ => Err("`config` may change the configuration".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ostler_stdx::AbsPath;
+
+    use crate::shell::{Kind, analyse};
+
+    fn only_reads(script: &str) -> bool {
+        let script = analyse(script, &AbsPath::root().join("p"), &AbsPath::root().join("home/u"));
+        script.opaque.is_empty()
+            && script.commands.iter().all(|c| matches!(c.effect.kind, Kind::Read))
+    }
+
+    #[test]
+    fn a_value_that_looks_like_the_option_to_list_does_not_list() {
+        for script in ["git branch -l topic", "git tag --list v1", "git branch --merged main"] {
+            assert!(only_reads(script), "{script}");
+        }
+        for script in [
+            "git branch topic",
+            "git branch --format -l topic",
+            "git tag --format --list v1",
+            "git branch -- -l topic",
+        ] {
+            assert!(!only_reads(script), "{script}");
+        }
     }
 }
