@@ -135,7 +135,7 @@ impl Client {
         let (lines, queue) = mpsc::channel(WRITE_QUEUE);
         let mut tasks = JoinSet::new();
         tasks.spawn(read(input, Arc::clone(&shared)));
-        tasks.spawn(write(output, queue));
+        tasks.spawn(write(output, queue, Arc::clone(&shared)));
         let events = EventStream(Arc::clone(&shared));
         (Self { shared, lines, last_id: AtomicU64::new(0), _tasks: tasks }, events)
     }
@@ -199,12 +199,17 @@ async fn read(input: impl AsyncRead + Unpin, shared: Arc<Shared>) {
     shared.close();
 }
 
-async fn write(mut output: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<String>) {
+async fn write(
+    mut output: impl AsyncWrite + Unpin,
+    mut queue: mpsc::Receiver<String>,
+    shared: Arc<Shared>,
+) {
     while let Some(mut line) = queue.recv().await {
         line.push('\n');
         let written = output.write_all(line.as_bytes()).await.is_ok();
         if !written || output.flush().await.is_err() {
-            return;
+            // Nothing that was asked will be answered, though the server may still talk.
+            return shared.close();
         }
     }
 }

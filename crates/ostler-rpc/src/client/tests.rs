@@ -76,6 +76,18 @@ async fn errors_and_closed_connections_are_told() {
 }
 
 #[tokio::test]
+async fn a_call_that_cannot_be_written_ends_though_the_server_still_talks() {
+    let (still_open, input) = tokio::io::duplex(64);
+    let (output, gone) = tokio::io::duplex(64);
+    drop(gone);
+    let (client, mut events) = Client::connect(input, output);
+    let answer = client.call::<_, Value>("m", &json!({})).await;
+    assert!(matches!(answer, Err(CallError::Closed)), "{answer:?}");
+    assert_eq!(events.next().await, None);
+    drop(still_open);
+}
+
+#[tokio::test]
 async fn events_that_nobody_reads_are_bounded_and_counted() {
     let shared = Arc::new(Shared::default());
     let event = |n: usize| {
