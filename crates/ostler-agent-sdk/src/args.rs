@@ -70,6 +70,8 @@ pub struct SdkArgs {
     pub mcp_configs: Vec<String>,
     /// What was asked for and cannot be done: a text for each, said at start-up.
     pub refused: Vec<String>,
+    /// What was asked for and is left out: a line for standard error for each.
+    pub left_out: Vec<String>,
 }
 
 /// What a flag does.
@@ -83,6 +85,8 @@ enum Flag {
     Ignored,
     /// Takes a value and loses nothing when it is ignored.
     IgnoredValue,
+    /// Takes a value and is left out; the person is told, for they would miss it.
+    LeftOutValue(&'static str),
     /// Takes no value; ignoring it would lose what the host relies on.
     Refused(&'static str),
     /// The same with a value.
@@ -96,6 +100,9 @@ const NO_PRICES: &str = "this version of Ostler knows no prices and cannot hold 
 const NO_SCHEMA: &str = "this version of Ostler cannot hold an answer to a JSON schema";
 const NO_AGENT: &str = "this version of Ostler cannot run the main thread as an agent";
 const NO_CLAIM: &str = "this version of Ostler cannot be started ahead and claimed later";
+const NO_PLUGINS: &str = "this version of Ostler loads no plugins";
+const NO_FALLBACK: &str =
+    "this version of Ostler has no fallback model; a run ends if its model stays overloaded";
 const NO_CONFIG_ROOT: &str =
     "this version of Ostler reads project settings from the working folder only";
 
@@ -124,11 +131,11 @@ const FLAGS: &[(&str, Flag)] = &[
     ("mcp-config", Flag::Value(|args, v| push(&mut args.mcp_configs, v))),
     ("strict-mcp-config", Flag::Ignored),
     ("await-initialize", Flag::Ignored),
-    ("plugin-dir", Flag::IgnoredValue),
-    ("plugin-dir-no-mcp", Flag::IgnoredValue),
+    ("plugin-dir", Flag::LeftOutValue(NO_PLUGINS)),
+    ("plugin-dir-no-mcp", Flag::LeftOutValue(NO_PLUGINS)),
     ("agent", Flag::RefusedValue(NO_AGENT)),
     ("model", Flag::Value(|args, v| text(&mut args.model, v))),
-    ("fallback-model", Flag::IgnoredValue),
+    ("fallback-model", Flag::LeftOutValue(NO_FALLBACK)),
     (
         "betas",
         Flag::Value(|args, v| {
@@ -243,6 +250,10 @@ fn take(
         }
         Some(Flag::Ignored) => {}
         Some(Flag::IgnoredValue) => drop(value()?),
+        Some(Flag::LeftOutValue(why)) => {
+            let value = value()?;
+            parsed.left_out.push(format!("warning: `--{name} {value}` is left out: {why}"));
+        }
         Some(Flag::Refused(why)) => parsed.refused.push(why.to_owned()),
         Some(Flag::RefusedValue(why)) => {
             value()?;

@@ -291,8 +291,9 @@ where
         }
         let events = Outlet::new(Slow::Wait);
         session.hub.raw(events.clone());
-        for warning in session.warnings.clone() {
-            self.tell(&warning).await?;
+        let left_out = std::mem::take(&mut self.plan.args.left_out);
+        for warning in left_out.iter().chain(&session.warnings) {
+            self.tell(warning).await?;
         }
         let options = ProjectorOptions {
             mcp_servers: self.plan.failed_servers(),

@@ -101,6 +101,18 @@ fn what_cannot_be_held_is_refused_and_not_forgotten() {
 }
 
 #[test]
+fn what_is_left_out_is_said_aloud() {
+    let args = parsed(&["--fallback-model=m", "--plugin-dir", "/p", "--plugin-dir-no-mcp", "/q"]);
+    assert!(args.refused.is_empty(), "{:?}", args.refused);
+    for (line, flag) in
+        args.left_out.iter().zip(["fallback-model m", "plugin-dir /p", "plugin-dir-no-mcp /q"])
+    {
+        assert!(line.starts_with(&format!("warning: `--{flag}` is left out: ")), "{line}");
+    }
+    assert_eq!(args.left_out.len(), 3);
+}
+
+#[test]
 fn thinking_and_effort() {
     assert_eq!(parsed(&["--max-thinking-tokens=0"]).thinking, Some(Thinking::Disabled));
     assert_eq!(parsed(&["--max-thinking-tokens", "2000"]).thinking, Some(Thinking::Budget(2000)));

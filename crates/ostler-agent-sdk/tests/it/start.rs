@@ -209,3 +209,15 @@ async fn a_model_that_cannot_be_had_is_refused() {
     assert_eq!((end.status, &result["is_error"]), (1, &json!(true)));
     assert_eq!(end.stderr.lines().count(), 1, "{}", end.stderr);
 }
+
+#[tokio::test]
+async fn a_flag_that_is_left_out_is_told_on_standard_error() {
+    let args = ["--fallback-model=other", "--plugin-dir=/plugins"];
+    let mut pipes = Pipes::start(&args, json!([{"steps": [{"text": "hello"}]}]));
+    pipes.prompt("hi").await;
+    let end = pipes.end().await;
+    assert_eq!(only(&end.frames, "result")["result"], "hello");
+    for flag in ["`--fallback-model other`", "`--plugin-dir /plugins`"] {
+        assert_eq!(end.stderr.matches(flag).count(), 1, "{}", end.stderr);
+    }
+}
