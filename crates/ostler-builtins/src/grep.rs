@@ -32,7 +32,7 @@ use crate::{
         segments::Segments,
     },
     hands::Hands,
-    search::{Search, Times},
+    search::Search,
 };
 
 /// Bytes of lines that are held at once; longer lines come in pieces.
@@ -177,7 +177,6 @@ fn grep(root: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<ToolO
             searcher: searcher(args, single),
             shape: shape(args),
             scratch: Scratch::default(),
-            times: Times::default(),
             single,
             args,
             search,
@@ -301,7 +300,6 @@ struct OneFile<'a> {
     searcher: Searcher,
     shape: Shape,
     scratch: Scratch,
-    times: Times,
     single: bool,
     args: &'a Args,
     search: &'a Search,
@@ -338,26 +336,24 @@ impl OneFile<'_> {
     fn look(&mut self, path: &Path, found: &Found) -> io::Result<(Option<Hit>, bool)> {
         let file = input::open(path)?;
         let whole = self.searcher.multi_line_with_matcher(&self.matcher);
-        let (input, breaks) = Input::new(file, self.search, &mut self.scratch, !whole);
+        let (mut input, breaks) = Input::new(file, self.search, &mut self.scratch, !whole);
         let judge = Judge { matcher: &self.matcher, breaks };
         let mut all = Segments { matcher: &self.matcher, searcher: &mut self.searcher, whole };
         match self.args.output_mode {
             Mode::FilesWithMatches => {
                 let mut counter = Counter::first(judge);
-                all.search(input, &mut counter)?;
-                // A file that is gone by now is still one that had a match.
-                let hit = (counter.matches > 0)
-                    .then(|| Hit::File(self.times.of(path).unwrap_or_default()));
+                all.search(&mut input, &mut counter)?;
+                let hit = (counter.matches > 0).then(|| Hit::File(input.modified()));
                 Ok((hit, counter.binary))
             }
             Mode::Count => {
                 let mut counter = Counter::all(judge);
-                all.search(input, &mut counter)?;
+                all.search(&mut input, &mut counter)?;
                 Ok(((counter.matches > 0).then_some(Hit::Count(counter.matches)), counter.binary))
             }
             Mode::Content => {
                 let mut shower = Shower::new(judge, self.shape, found.room());
-                all.search(input, &mut shower)?;
+                all.search(&mut input, &mut shower)?;
                 let binary = shower.binary;
                 Ok((shower.into_hit(), binary))
             }

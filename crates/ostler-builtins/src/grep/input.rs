@@ -6,14 +6,14 @@ use std::{
     cell::RefCell,
     fs::{File, OpenOptions},
     io::{self, Read},
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::Path,
 };
 
 use encoding_rs::{Decoder, Encoding, UTF_16BE, UTF_16LE};
 use nix::fcntl::OFlag;
 
-use crate::search::Search;
+use crate::search::{Search, Time};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
@@ -121,6 +121,13 @@ impl<'a> Input<'a> {
             pending_at: 0,
         };
         (input, breaks)
+    }
+
+    /// When the file was changed last; asked of the open file, which costs less than its
+    /// path.
+    pub(crate) fn modified(&self) -> Time {
+        let meta = self.source.file.metadata();
+        meta.map(|meta| (meta.mtime(), meta.mtime_nsec())).unwrap_or_default()
     }
 
     fn give_pending(&mut self, buffer: &mut [u8]) -> usize {

@@ -42,7 +42,7 @@ fn command() -> String {
 fn bench(mode: &str) -> Bench {
     let bench = Bench::with(|hands| {
         use_fake(hands, mode);
-        hands.limits.lsp_request_ms = 1000;
+        hands.limits.lsp_request_ms = 2000;
         hands.limits.lsp_start_ms = 10_000;
     });
     bench.file("Cargo.toml", "");
@@ -175,7 +175,7 @@ async fn what_is_missing_is_named() {
 async fn servers_that_go_wrong_give_an_error_and_do_not_hang() {
     for (mode, said) in [
         ("crash", "it ended with code 7: error: the fake server fell over"),
-        ("hang", "did not answer within 1 s"),
+        ("hang", "did not answer within 2 s"),
         ("deaf", "did not answer within"),
         ("garbage", "something else than the protocol"),
         ("nojson", "is not JSON"),
@@ -188,7 +188,7 @@ async fn servers_that_go_wrong_give_an_error_and_do_not_hang() {
         let begin = Instant::now();
         let refused = bench.refused("LSP", at("definition", 1, 4)).await;
         assert!(refused.contains(said), "{mode}: {refused}");
-        assert!(begin.elapsed() < Duration::from_secs(9), "{mode}: {:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(20), "{mode}: {:?}", begin.elapsed());
     }
 }
 
