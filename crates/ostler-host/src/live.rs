@@ -53,6 +53,8 @@ pub struct SessionSpec {
     pub system: SystemPrompt,
     /// Tools to offer; all if absent.
     pub tools: Option<Vec<String>>,
+    /// Tools that are offered only if [`SessionSpec::tools`] names them.
+    pub on_demand: &'static [&'static str],
     /// Tools to leave out.
     pub without_tools: Vec<String>,
     /// Rules from the command line: `allow`, `ask` or `deny`, and the rule.
@@ -99,6 +101,7 @@ impl SessionSpec {
             keep_mode: true,
             system: SystemPrompt::Default,
             tools: None,
+            on_demand: PLANNED_TASKS,
             without_tools: Vec::new(),
             rules: Vec::new(),
             extra_dirs: Vec::new(),
@@ -116,6 +119,10 @@ impl SessionSpec {
         }
     }
 }
+
+/// The tools of planned tasks: hosts of the Agent SDK expect them; elsewhere the to-do list
+/// does the same with fewer words.
+const PLANNED_TASKS: &[&str] = &["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"];
 
 /// A session that this process serves.
 #[derive(Debug)]
@@ -646,8 +653,11 @@ fn tools(
     let named =
         |list: &[String], name: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(name));
     registry.retain(|name| {
-        spec.tools.as_ref().is_none_or(|only| named(only, name))
-            && !named(&spec.without_tools, name)
+        let offered = match &spec.tools {
+            Some(only) => named(only, name),
+            None => !spec.on_demand.iter().any(|other| other.eq_ignore_ascii_case(name)),
+        };
+        offered && !named(&spec.without_tools, name)
     });
     Ok(registry)
 }

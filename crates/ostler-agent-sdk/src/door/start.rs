@@ -14,6 +14,9 @@ use crate::args::{self, SdkArgs};
 /// Splits a system prompt into what stays the same and what may change; never sent.
 const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 
+/// Offered only if the host names it (agent-sdk.md section 6).
+const ON_DEMAND: &[&str] = &["TodoWrite"];
+
 const NO_HOOKS: &str = "this version of Ostler does not run hooks; leave `hooks` out, and decide about calls in `canUseTool`";
 const NO_SCHEMA: &str =
     "this version of Ostler cannot hold an answer to a JSON schema; leave `outputFormat` out";
@@ -100,6 +103,7 @@ impl Plan {
         spec.mode = args.mode;
         spec.system = self.system_prompt(&env.cwd)?;
         spec.tools.clone_from(&args.tools);
+        spec.on_demand = ON_DEMAND;
         spec.rules = args.allowed.iter().map(|rule| (Behavior::Allow, rule.clone())).collect();
         for rule in &args.disallowed {
             match whole_tool(rule) {

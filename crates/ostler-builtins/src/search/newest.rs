@@ -118,6 +118,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
         #[test]
         fn the_newest_are_those_of_a_whole_sort(
             files in prop::collection::vec((0i64..6, "[a-c]{1,3}"), 0..400),
