@@ -133,7 +133,7 @@ impl SessionHub {
         state.subscribers.retain(|subscriber| subscriber.client != client);
         let newest = state.seq;
         let oldest = state.ring.front().map_or(newest + 1, |event| event.seq);
-        let gap = after.is_some_and(|after| after > newest || after + 1 < oldest);
+        let gap = after.is_some_and(|after| after > newest || after.saturating_add(1) < oldest);
         if let Some(after) = after.filter(|_| !gap) {
             for event in state.ring.iter().filter(|event| event.seq > after) {
                 outlet.replay(event.clone(), event.json.len());
@@ -150,6 +150,8 @@ impl SessionHub {
         state.subscribers.retain(|subscriber| subscriber.client != client);
         if let Some(after) = after {
             let oldest = state.ring.front().map_or(state.seq + 1, |event| event.seq);
+            // A number of another process tells nothing of what was missed: all of it was.
+            let after = if after > state.seq { 0 } else { after };
             if after + 1 < oldest {
                 let kind = EventKind::StreamGap { from: after + 1, to: oldest - 1 };
                 outlet.replay(self.publish(oldest - 1, None, kind), 100);
@@ -224,6 +226,22 @@ impl SessionHub {
     }
 }
 
+/// About how many bytes an event holds: what can be large in it.
+fn weight(event: &SessionEvent) -> usize {
+    const SMALL: usize = 256;
+    SMALL
+        + match event {
+            SessionEvent::TextDelta(delta) | SessionEvent::ThinkingDelta(delta) => delta.text.len(),
+            SessionEvent::InputDelta { json, .. } => json.len(),
+            SessionEvent::ModelDone { text, thinking, .. } => text.len() + thinking.len(),
+            SessionEvent::BlockDone { block, .. } => block.text_len(),
+            SessionEvent::UserMessage { content, .. } => content.text_len(),
+            // The structured output says the same again.
+            SessionEvent::ToolDone(done) => 2 * done.content.text_len(),
+            _ => 0,
+        }
+}
+
 impl Sink for SessionHub {
     fn emit(&self, event: SessionEvent) {
         let mut guard = self.state();
@@ -247,7 +265,8 @@ impl Sink for SessionHub {
         }
         if !state.raw.is_empty() {
             let shared = Arc::new(event);
-            state.raw.retain(|outlet| outlet.push(Arc::clone(&shared), 256));
+            let bytes = weight(&shared);
+            state.raw.retain(|outlet| outlet.push(Arc::clone(&shared), bytes));
         }
         drop(guard);
         if changed {

@@ -227,7 +227,7 @@ impl LiveSession {
             projected,
             host.on_change(),
         ));
-        let rules = Arc::new(SessionRules::new(host, &spec, settings.rules, settings.extra_dirs));
+        let rules = Arc::new(SessionRules::new(host, &spec, settings.rules, settings.extra_dirs)?);
         let supervisor = Supervisor::new(host.exe());
         let shelter =
             crate::hands::shelter(host, &spec, &settings.sandbox, &supervisor, id.as_str());

@@ -158,6 +158,14 @@ impl Host {
         if let Some(pinned) = pinned {
             return Ok(Some(pinned.clone()));
         }
+        if let Some(script) = setting.filter(|model| model.starts_with("scripted:"))
+            && script != "scripted:demo"
+        {
+            let text = format!(
+                "setting `model`: `{script}` is taken from the command line and the environment only"
+            );
+            return Err(RpcError::new(ErrorKind::Settings, text));
+        }
         let named = self
             .env()
             .var("OSTLER_MODEL")
@@ -292,6 +300,7 @@ impl Host {
         let wire = match entry.and_then(|entry| entry.wire.as_deref()) {
             Some("messages") => Wire::Messages,
             Some("chat") => Wire::Chat,
+            // A wire that is not known is said when the provider is used.
             _ => row.map_or(Wire::Chat, |row| row.wire),
         };
         let base_url = env(&format!("{upper}_BASE_URL"))
@@ -323,6 +332,7 @@ impl Host {
         if id == "scripted" {
             return self.open_scripted(cwd, model);
         }
+        check_wire(&self.config()?, id)?;
         let config = self.config()?;
         let endpoint = self.endpoint(&config, id).ok_or_else(|| {
             RpcError::new(ErrorKind::NotConfigured, format!("provider `{id}` is no longer set up"))
@@ -432,5 +442,20 @@ impl Endpoint {
     /// Whether it can be asked without looking whether a local server is there.
     fn is_usable(&self) -> bool {
         self.key.is_some() || self.own && !self.needs_key
+    }
+}
+
+/// Refuses a provider of `config.json` whose `wire` is not known here: guessing another
+/// would send it requests that it does not understand.
+fn check_wire(config: &Config, id: &str) -> Result<(), RpcError> {
+    let wire = config.providers.get(id).and_then(|entry| entry.wire.as_deref());
+    match wire {
+        None | Some("messages" | "chat") => Ok(()),
+        Some(wire) => {
+            let text = format!(
+                "`config.json`: `providers.{id}.wire` is `{wire}`; this version knows `chat` and `messages`"
+            );
+            Err(RpcError::new(ErrorKind::Settings, text))
+        }
     }
 }

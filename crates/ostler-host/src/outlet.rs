@@ -86,7 +86,8 @@ impl<T> Outlet<T> {
         let (more_items, more_bytes) = state.replayed;
         let full = state.items.len() >= HARD + more_items
             || state.bytes + bytes > HARD_BYTES + more_bytes && !state.items.is_empty();
-        if full && self.0.slow == Slow::Drop {
+        let closes = full && self.0.slow == Slow::Drop;
+        if closes {
             state.closed = true;
             state.items.clear();
         } else {
@@ -95,7 +96,7 @@ impl<T> Outlet<T> {
         }
         drop(state);
         self.0.filled.notify_one();
-        true
+        !closes
     }
 
     /// Queues an item that the front end asked for, in addition to the bounds: what a

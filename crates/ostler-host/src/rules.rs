@@ -152,21 +152,23 @@ impl SessionRules {
         spec: &SessionSpec,
         loaded: Rules,
         extra_dirs: Vec<AbsPath>,
-    ) -> Self {
+    ) -> Result<Self, RpcError> {
         let mut rules = loaded;
         for (behavior, text) in &spec.rules {
-            // A rule of the command line that makes no sense names a tool that matches nothing.
-            rules.add(*behavior, text, RuleSource::CliArg).unwrap_or_default();
+            // Left out, a rule that forbids would forbid nothing.
+            rules.add(*behavior, text, RuleSource::CliArg).map_err(|error| {
+                RpcError::new(ErrorKind::Usage, format!("permission rule `{text}`: {error}"))
+            })?;
         }
         let extra_dirs = spec.extra_dirs.iter().cloned().chain(extra_dirs).collect();
-        Self {
+        Ok(Self {
             rules: RwLock::new(rules),
             extra_dirs: RwLock::new(extra_dirs),
             project: spec.cwd.clone(),
             home: host.env().home.clone(),
             store: host.store().clone(),
             approved: Mutex::new(HashSet::new()),
-        }
+        })
     }
 
     /// Judges a call: gathers the facts, then asks the judge.
@@ -333,7 +335,12 @@ impl SessionRules {
             PermissionUpdate::SetMode { mode, .. } => return Ok(Mode::parse(mode)),
             PermissionUpdate::AddDirectories { directories, .. } => {
                 let mut dirs = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
-                dirs.extend(directories.iter().filter_map(|dir| AbsPath::new(dir).ok()));
+                for dir in directories {
+                    let dir = self.project.join(Path::new(dir));
+                    if !dirs.contains(&dir) {
+                        dirs.push(dir);
+                    }
+                }
             }
             PermissionUpdate::RemoveDirectories { directories, .. } => {
                 let mut dirs = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
@@ -344,9 +351,16 @@ impl SessionRules {
     }
 }
 
+/// Links that one path may go through, as Linux has it.
+const MAX_LINKS: usize = 40;
+
 /// Where a path leads: links followed; for what does not exist, the nearest folder that
 /// does, joined with the rest.
 pub(crate) fn resolve(path: &AbsPath) -> Resolved {
+    follow(path, MAX_LINKS)
+}
+
+fn follow(path: &AbsPath, links_left: usize) -> Resolved {
     if let Ok(real) = std::fs::canonicalize(path.as_path()) {
         let is_dir = real.is_dir();
         return Resolved {
@@ -355,16 +369,46 @@ pub(crate) fn resolve(path: &AbsPath) -> Resolved {
             is_dir,
         };
     }
-    // A dangling link leads where it points, though nothing is there yet.
-    if let Ok(target) = std::fs::read_link(path.as_path())
-        && let Some(parent) = path.parent()
-    {
-        let real = resolve(&parent.join(target)).real;
-        return Resolved { real, exists: false, is_dir: false };
-    }
-    let real = match (path.parent(), path.as_path().file_name()) {
-        (Some(parent), Some(name)) => resolve(&parent).real.join(name),
-        _ => path.clone(),
+    let gone = |real: AbsPath| Resolved { real, exists: false, is_dir: false };
+    let (Some(parent), Some(name)) = (path.parent(), path.as_path().file_name()) else {
+        return gone(path.clone());
     };
-    Resolved { real, exists: false, is_dir: false }
+    let parent = follow(&parent, links_left).real;
+    match std::fs::read_link(path.as_path()) {
+        // A dangling link leads where it points from where it really lies, though nothing
+        // is there yet.
+        Ok(target) => match links_left.checked_sub(1) {
+            Some(left) => gone(follow(&parent.join(target), left).real),
+            // Links in a circle lead nowhere; no rule for a project covers that.
+            None => gone(AbsPath::root()),
+        },
+        Err(_) => gone(parent.join(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn dangling_links_lead_from_where_they_lie_and_circles_lead_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let at = |path: &str| AbsPath::new(base.join(path)).unwrap();
+        std::fs::create_dir_all(base.join("project/x/y")).unwrap();
+        symlink(base.join("project"), base.join("project/x/y/z")).unwrap();
+        symlink("../evil", base.join("project/f")).unwrap();
+        assert_eq!(resolve(&at("project/x/y/z/f")).real, at("evil"));
+        assert_eq!(resolve(&at("project/f/below")).real, at("evil/below"));
+        symlink("loop", base.join("project/loop")).unwrap();
+        symlink("b", base.join("project/a")).unwrap();
+        symlink("a", base.join("project/b")).unwrap();
+        for circle in ["project/loop", "project/a", "project/a/below"] {
+            let real = resolve(&at(circle)).real;
+            assert!(!real.is_within(&at("project")), "{circle}: {real}");
+        }
+        assert_eq!(resolve(&at("project/new/file")).real, at("project/new/file"));
+    }
 }

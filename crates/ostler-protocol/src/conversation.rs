@@ -120,6 +120,15 @@ impl Default for ToolResultContent {
 }
 
 impl ToolResultContent {
+    /// Bytes of text and data in it, about.
+    #[must_use]
+    pub fn text_len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Blocks(blocks) => blocks.iter().map(Block::text_len).sum(),
+        }
+    }
+
     /// The text of all text blocks, joined by newlines.
     #[must_use]
     pub fn text(&self) -> String {
@@ -137,6 +146,22 @@ impl ToolResultContent {
 }
 
 impl Block {
+    /// Bytes of text and data in it, about.
+    #[must_use]
+    pub fn text_len(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Thinking { thinking, .. } => thinking.len(),
+            Self::ToolUse { input, .. } => input.to_string().len(),
+            Self::ToolResult { content, .. } => content.text_len(),
+            Self::Image { source } | Self::Document { source } => match source {
+                MediaSource::Base64 { data, .. } => data.len(),
+                MediaSource::Url { url } => url.len(),
+            },
+            _ => 0,
+        }
+    }
+
     /// A block of words.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
