@@ -364,13 +364,10 @@ wire! {
         /// Open permission requests.
         requests: Vec<PermissionAsked>,
         /// Open questions and plans.
-        #[serde(default)]
         questions: Vec<QuestionAsked>,
         /// The to-do list.
-        #[serde(default)]
         todos: Vec<Todo>,
         /// Background tasks.
-        #[serde(default)]
         tasks: Vec<BackgroundTask>,
         /// Waiting messages.
         queue: Vec<QueuedMessage>,

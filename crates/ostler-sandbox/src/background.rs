@@ -1,13 +1,19 @@
 //! Commands that go on while others run: their output goes to a file with a limit.
 //! They end with the session; none outlives the supervisor.
 
-use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt};
+use std::{fs::OpenOptions, io::SeekFrom, os::unix::fs::OpenOptionsExt};
 
 use ostler_stdx::{AbsPath, Cancel};
-use tokio::{fs::File, io::AsyncWriteExt, sync::watch, task::JoinSet, time::Instant};
+use tokio::{
+    fs::File,
+    io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _},
+    sync::watch,
+    task::JoinSet,
+    time::Instant,
+};
 
 use crate::{
-    Command, Error, Supervisor,
+    Command, Error, OutputCap, Supervisor,
     job::Job,
     run::{CANCEL_GRACE, until},
     wire::Event,
@@ -39,15 +45,15 @@ pub struct Status {
     pub timed_out: bool,
     /// Bytes of output that stand in the file.
     pub written: u64,
-    /// Bytes of output that were left out: beyond the limit, or the disk refused them.
+    /// Bytes of output that were left out: in the middle, or the disk refused them.
     pub omitted: u64,
 }
 
 impl Supervisor {
     /// Starts `command` and lets it go on; both its streams are written to `file`, in
-    /// the order they come, until the sum of its output cap is reached. The rest is
-    /// counted, and never blocks the command. The file is replaced and readable by
-    /// its owner only.
+    /// the order they come. The file never grows beyond the sum of the output cap: its
+    /// beginning and the newest of the rest stay, what lies between is counted. The file
+    /// is replaced and readable by its owner only.
     ///
     /// # Errors
     /// The file cannot be made, or the command did not start.
@@ -57,7 +63,7 @@ impl Supervisor {
         file: &AbsPath,
     ) -> Result<Background, Error> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
+        options.read(true).write(true).create(true).truncate(true).mode(0o600);
         let opened = tokio::fs::OpenOptions::from(options).open(file).await;
         let opened = opened.map_err(|source| Error::Output { path: file.clone(), source })?;
         let timeout = command.timeout.map(|timeout| Instant::now() + timeout);
@@ -65,7 +71,7 @@ impl Supervisor {
         let pid = job.pid;
         let (status, watched) = watch::channel(Status::default());
         let stop = Cancel::new();
-        let log = Log { file: opened, room: (command.cap.head + command.cap.tail) as u64 };
+        let log = Log::new(opened, command.cap);
         let grace = command.kill_grace.unwrap_or(CANCEL_GRACE);
         let follow = Follow { job, log, status, stop: stop.clone(), timeout, grace };
         let mut task = JoinSet::new();
@@ -167,25 +173,43 @@ impl Follow {
     }
 }
 
+/// The output file: its beginning stays, and of what comes later the newest part. It
+/// grows to the sum of the cap and is then cut to the beginning and half of the rest, so
+/// that a command which never stops writing costs no more than that.
 #[derive(Debug)]
 struct Log {
     file: File,
-    room: u64,
+    head: u64,
+    tail: u64,
+    /// Bytes in the file.
+    len: u64,
+    /// Bytes that were cut out of the middle.
+    cut: u64,
+    /// Where the line that says so ends, once there is one.
+    mark: u64,
 }
 
 impl Log {
+    fn new(file: File, cap: OutputCap) -> Self {
+        Self { file, head: cap.head as u64, tail: cap.tail as u64, len: 0, cut: 0, mark: 0 }
+    }
+
     async fn write(&mut self, bytes: &[u8], status: &watch::Sender<Status>) {
-        let len = bytes.len() as u64;
-        let fits = len.min(self.room);
-        let written = match self.append(&bytes[..fits as usize]).await {
-            Ok(()) => fits,
-            Err(_) => 0,
-        };
-        self.room -= fits;
-        if len > 0 {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let room = (self.head + self.tail).saturating_sub(self.len);
+            let now = rest.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+            let (fits, later) = rest.split_at(now);
+            let written = self.append(fits).await;
+            if written.is_err() || (now == 0 && self.make_room().await.is_err()) {
+                let lost = rest.len() as u64;
+                status.send_modify(|status| status.omitted += lost);
+                return;
+            }
+            rest = later;
             status.send_modify(|status| {
-                status.written += written;
-                status.omitted += len - written;
+                status.written = self.len;
+                status.omitted = self.cut;
             });
         }
     }
@@ -195,6 +219,28 @@ impl Log {
             return Ok(());
         }
         self.file.write_all(bytes).await?;
-        self.file.flush().await
+        self.file.flush().await?;
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Cuts out the middle: the beginning, a line that says so, and the newest half of the
+    /// rest stay.
+    async fn make_room(&mut self) -> std::io::Result<()> {
+        let keep = self.tail / 2;
+        let from = self.len - keep;
+        let mut newest = vec![0; usize::try_from(keep).map_err(std::io::Error::other)?];
+        self.file.seek(SeekFrom::Start(from)).await?;
+        self.file.read_exact(&mut newest).await?;
+        self.cut += from - self.head.max(self.mark);
+        let line = format!("\n[... {} bytes were left out here ...]\n", self.cut);
+        self.file.set_len(self.head).await?;
+        self.file.seek(SeekFrom::Start(self.head)).await?;
+        self.file.write_all(line.as_bytes()).await?;
+        self.file.write_all(&newest).await?;
+        self.file.flush().await?;
+        self.mark = self.head + line.len() as u64;
+        self.len = self.mark + keep;
+        Ok(())
     }
 }

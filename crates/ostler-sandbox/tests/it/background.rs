@@ -34,12 +34,20 @@ async fn start(command: Command) -> Started {
 }
 
 async fn output_goes_to_a_file_with_a_limit() {
-    let command = sh("head -c 1000000 /dev/zero; exit 2", &Mark::new());
-    let started = start(command.output_cap(OutputCap { head: 60, tail: 40 })).await;
+    let script = "printf begin; head -c 1000000 /dev/zero | tr '\\0' a; printf end; exit 2";
+    let command = sh(script, &Mark::new());
+    let started = start(command.output_cap(OutputCap { head: 600, tail: 4000 })).await;
     let status = started.background.wait().await;
     assert_eq!((status.code, status.signal), (Some(2), None));
-    assert_eq!((status.written, status.omitted), (100, 999_900));
-    assert_eq!(fs::read(&started.file).unwrap(), [0; 100]);
+    let kept = fs::read_to_string(&started.file).unwrap();
+    assert!((2600..=4600).contains(&kept.len()), "{}", kept.len());
+    assert_eq!(status.written, kept.len() as u64);
+    assert!(kept.starts_with("begina") && kept.ends_with("aend"), "both ends are there");
+    let line = format!("\n[... {} bytes were left out here ...]\n", status.omitted);
+    assert_eq!(kept.matches("left out here").count(), 1);
+    assert!(kept.contains(&line), "{kept}");
+    let letters = kept.len() - line.len();
+    assert_eq!(letters as u64 + status.omitted, 1_000_008, "nothing is uncounted");
 }
 
 async fn wait_does_not_wait_for_what_was_left_behind() {
