@@ -27,7 +27,10 @@ pub(crate) fn run(args: &Args, steps: &mut Steps) -> Result<()> {
             Some(package) => sh::cargo(["test", "-p", package]),
             None => sh::cargo(["test", "--workspace"]),
         };
-        test.env("INSTA_UPDATE", "always").env("INSTA_FORCE_PASS", "1").run()
+        test.env("INSTA_UPDATE", "always")
+            .env("INSTA_FORCE_PASS", "1")
+            .env("OSTLER_BLESS", "1")
+            .run()
     })?;
     steps.run("what changed", || sh::cmd("git").args(["--no-pager", "diff", "--stat"]).run())
 }

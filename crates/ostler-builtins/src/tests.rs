@@ -2,6 +2,7 @@
 
 mod bench;
 mod contract;
+mod documentation;
 mod file_tools;
 mod kept;
 mod ls;
