@@ -3,6 +3,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod fuzz;
+mod lines;
 pub(crate) mod rewrite;
 #[cfg(test)]
 mod tests;
@@ -18,10 +19,10 @@ use serde_json::json;
 use crate::{
     args::{absolute, flag},
     diff::structured_patch,
-    edit::apply::{Applied, Change, Count, apply},
+    edit::apply::{Applied, Change, Count, Matcher, apply},
     files::{Target, blocking, committing},
     hands::Hands,
-    text::decode,
+    text::{Encoding, decode},
 };
 
 /// Bytes up to which the file as it was is part of the structured output.
@@ -130,12 +131,19 @@ fn told(path: &AbsPath, applied: &Applied) -> String {
         1 => format!("at line {}", applied.line),
         n => format!("at {n} places, the first at line {}", applied.line),
     };
-    let note = if applied.forgiven {
-        ". old_string differed from the file in trailing blanks or quotes"
-    } else {
-        ""
-    };
-    format!("edited `{path}` {places}{note}")
+    let note = applied.matcher.note().map(|note| format!(". old_string {note}"));
+    format!("edited `{path}` {places}{}", note.unwrap_or_default())
+}
+
+/// The bytes of an edited text; `new` is what was put into it.
+pub(crate) fn encode(encoding: Encoding, text: &str, new: &str) -> Result<Vec<u8>, String> {
+    encoding.encode(text).ok_or_else(|| {
+        let lacks = encoding.lacks(new).map(|c| format!(" (`{c}`)")).unwrap_or_default();
+        let name = encoding.guessed_name().unwrap_or("its own");
+        format!(
+            "the file is in the encoding {name}, which has not all characters of the new text{lacks}. Nothing was written. Use other characters, or convert the file to UTF-8 first"
+        )
+    })
 }
 
 fn plan(path: &AbsPath, args: &Args, target: Target) -> Result<Planned, ToolError> {
@@ -148,7 +156,7 @@ fn plan(path: &AbsPath, args: &Args, target: Target) -> Result<Planned, ToolErro
             text: args.new_string.clone(),
             places: std::iter::once(0..0).collect(),
             line: 1,
-            forgiven: false,
+            matcher: Matcher::Exact,
         };
         return Ok(Planned { target, after, applied });
     }
@@ -162,8 +170,6 @@ fn plan(path: &AbsPath, args: &Args, target: Target) -> Result<Planned, ToolErro
     let count = if args.replace_all == Some(true) { Count::All } else { Count::One };
     let change = Change { old: &args.old_string, new: &args.new_string, count };
     let applied = apply(&text, change).map_err(|refusal| tell(refusal.to_string()))?;
-    let Some(after) = text.encoding.encode(&applied.text) else {
-        return Err(tell("its encoding cannot hold the new text".to_owned()));
-    };
+    let after = encode(text.encoding, &applied.text, &args.new_string).map_err(tell)?;
     Ok(Planned { target, after, applied })
 }

@@ -19,6 +19,7 @@ mod hands;
 mod ls;
 mod lsp;
 mod monitor;
+mod notebook_edit;
 mod output;
 mod plain;
 mod planned;
@@ -48,6 +49,7 @@ use ostler_tool::{DuplicateTool, Registry, erase};
 pub use edit::fuzz::fuzz_edit;
 pub use hands::{Gate, Hands, Limits};
 pub use lsp::fuzz_lsp_frames;
+pub use notebook_edit::fuzz::fuzz_notebook;
 pub use shelter::Shelter;
 pub use tasks::{Tasks, tasks_of};
 pub use web::{Proxies, Reach, SearchEngine, WebSettings};
@@ -83,5 +85,6 @@ pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTo
     registry.add(erase(ls::Ls(hands.clone())))?;
     registry.add(erase(lsp::Lsp::new(hands.clone())))?;
     registry.add(erase(edit::Edit(hands.clone())))?;
+    registry.add(erase(notebook_edit::NotebookEdit(hands.clone())))?;
     registry.add(erase(write::Write(hands)))
 }

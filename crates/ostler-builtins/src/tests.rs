@@ -1,6 +1,6 @@
 //! Tests through the registry, as the agent calls the tools, on real files and shells.
 
-mod bench;
+pub(crate) mod bench;
 mod contract;
 mod documentation;
 mod file_tools;

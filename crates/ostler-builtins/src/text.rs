@@ -1,7 +1,12 @@
 //! Text files as bytes and back: encodings, line endings, content hashes.
 //!
 //! The promise is exactness: `decode` then `encode` gives the same bytes, for every
-//! file that `decode` takes. What cannot be kept is refused, never guessed.
+//! file that `decode` takes. The encoding of a file without a mark may be guessed, but only
+//! where its bytes come back from the guess; what cannot be kept is refused.
+
+mod legacy;
+
+pub(crate) use legacy::Legacy;
 
 /// How a file's bytes stand for text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +15,8 @@ pub(crate) enum Encoding {
     Utf8Bom,
     Utf16Le,
     Utf16Be,
+    /// An encoding from before Unicode, such as windows-1252 or GBK, told by its looks.
+    Legacy(Legacy),
     /// Some 8-bit encoding that we do not know: each byte is held as the character of
     /// its number, so ASCII parts read right and all bytes come back.
     Bytes,
@@ -39,7 +46,7 @@ impl Encoding {
     /// The byte order mark that the encoding starts with.
     pub(crate) fn mark(self) -> &'static [u8] {
         match self {
-            Self::Utf8 | Self::Bytes => b"",
+            Self::Utf8 | Self::Legacy(_) | Self::Bytes => b"",
             Self::Utf8Bom => b"\xef\xbb\xbf",
             Self::Utf16Le => b"\xff\xfe",
             Self::Utf16Be => b"\xfe\xff",
@@ -70,6 +77,7 @@ impl Encoding {
             Self::Utf8 | Self::Utf8Bom => bytes.extend_from_slice(text.as_bytes()),
             Self::Utf16Le => bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
             Self::Utf16Be => bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            Self::Legacy(legacy) => bytes = legacy.encode(text)?,
             Self::Bytes => {
                 for character in text.chars() {
                     bytes.push(u8::try_from(u32::from(character)).ok()?);
@@ -77,6 +85,19 @@ impl Encoding {
             }
         }
         Some(bytes)
+    }
+
+    /// The first character of `text` that this encoding does not have.
+    pub(crate) fn lacks(self, text: &str) -> Option<char> {
+        text.chars().find(|character| self.encode(character.encode_utf8(&mut [0; 4])).is_none())
+    }
+
+    /// Its name, for the model, if its text is not just UTF-8.
+    pub(crate) fn guessed_name(self) -> Option<&'static str> {
+        match self {
+            Self::Legacy(legacy) => Some(legacy.name()),
+            _ => None,
+        }
     }
 }
 
@@ -93,15 +114,16 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text, NotText> {
     match encoding {
         Encoding::Utf16Le => Ok(Text { encoding, text: units(u16::from_le_bytes)? }),
         Encoding::Utf16Be => Ok(Text { encoding, text: units(u16::from_be_bytes)? }),
-        Encoding::Utf8 | Encoding::Utf8Bom | Encoding::Bytes => {
-            Ok(match std::str::from_utf8(body) {
-                Ok(text) => Text { encoding, text: text.to_owned() },
-                Err(_) => Text {
+        _ => Ok(match std::str::from_utf8(body) {
+            Ok(text) => Text { encoding, text: text.to_owned() },
+            Err(_) => match Legacy::guess(bytes) {
+                Some((legacy, text)) => Text { encoding: Encoding::Legacy(legacy), text },
+                None => Text {
                     encoding: Encoding::Bytes,
                     text: bytes.iter().map(|&byte| char::from(byte)).collect(),
                 },
-            })
-        }
+            },
+        }),
     }
 }
 
@@ -235,7 +257,7 @@ mod tests {
 
     #[test]
     fn encodings_are_told_apart() {
-        assert_eq!(decode(b"caf\xe9").unwrap().encoding, Encoding::Bytes);
+        assert_eq!(decode(b"\x01\xff\x81").unwrap().encoding, Encoding::Bytes);
         assert_eq!(decode("caf\u{e9}".as_bytes()).unwrap().encoding, Encoding::Utf8);
         assert_eq!(decode(b"\xff\xfea\0b\0").unwrap().text, "ab");
         assert_eq!(decode(b"\xfe\xff\0a").unwrap().text, "a");

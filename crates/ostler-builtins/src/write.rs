@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     args::absolute,
     diff::structured_patch,
-    edit::{original, rewrite::Rewriter},
+    edit::{encode, original, rewrite::Rewriter},
     files::{Target, blocking, committing},
     hands::Hands,
     text::{Encoding, decode, unify},
@@ -133,6 +133,9 @@ fn new_bytes(target: &Target, args: &Args) -> Result<Vec<u8>, ToolError> {
              change it by Edit in its ASCII parts, or convert or delete the file first"
                 .to_owned(),
         ));
+    }
+    if let Encoding::Legacy(_) = old.encoding {
+        return encode(old.encoding, text, text).map_err(ToolError::Tell);
     }
     Ok(old.encoding.encode(text).unwrap_or_else(|| text.as_bytes().to_vec()))
 }

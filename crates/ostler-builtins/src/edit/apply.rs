@@ -6,7 +6,11 @@
 use std::ops::Range;
 
 use crate::{
-    edit::{rewrite::Rewriter, view::View},
+    edit::{
+        lines::{self, Blanks},
+        rewrite::Rewriter,
+        view::{Fold, View},
+    },
     text::{Encoding, Text, ending_at, unify},
 };
 
@@ -33,8 +37,7 @@ pub(crate) struct Applied {
     pub(crate) places: Vec<Range<usize>>,
     /// The line of the first place, from 1.
     pub(crate) line: usize,
-    /// Whether the place was found by what it looks like and not letter by letter.
-    pub(crate) forgiven: bool,
+    pub(crate) matcher: Matcher,
 }
 
 /// Why nothing was changed. The texts are for the model.
@@ -65,6 +68,45 @@ pub(crate) enum Refusal {
 /// Places that are counted and named before it is just "more than".
 const NAMED: usize = 20;
 
+/// How the place was found. The texts are for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Matcher {
+    /// Letter by letter.
+    Exact,
+    /// But for blanks at line ends, quotes, dashes.
+    Looks,
+    /// But for composed and decomposed characters.
+    NormalForm,
+    /// But for the indentation of its lines.
+    Indentation,
+    /// But for blanks between words.
+    Inner,
+    /// With its escapes read.
+    Escapes,
+}
+
+impl Matcher {
+    /// What differed, for the model; nothing if the find was exact.
+    pub(crate) fn note(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Exact => return None,
+            Self::Looks => "differed from the file in trailing blanks, quotes or dashes",
+            Self::NormalForm => {
+                "differed from the file in how accented characters are composed (Unicode normal form)"
+            }
+            Self::Indentation => {
+                "differed from the file in indentation; new_string was indented as the file is"
+            }
+            Self::Inner => {
+                "differed from the file in blanks inside of lines; new_string was indented as the file is"
+            }
+            Self::Escapes => {
+                "and new_string were taken with their escapes (such as \\n) read as characters"
+            }
+        })
+    }
+}
+
 /// Applies one edit.
 pub(crate) fn apply(text: &Text, change: Change<'_>) -> Result<Applied, Refusal> {
     let old = unify(change.old);
@@ -81,27 +123,12 @@ pub(crate) fn apply(text: &Text, change: Change<'_>) -> Result<Applied, Refusal>
         ));
     }
     let source = text.text.as_str();
-    let exact = View::exact(source);
-    let mut found = find(&exact.text, &old, change.count);
-    let mut view = exact;
-    let mut forgiven = false;
-    if found.is_empty() {
-        refuse_applied(&view.text, &new)?;
-        let loose_old = View::forgiving(&old).text.into_owned();
-        if bytes_only || loose_old.trim().is_empty() {
-            return Err(not_found(&view.text, &old));
-        }
-        let loose = View::forgiving(source);
-        found = find(&loose.text, &loose_old, change.count);
-        if found.is_empty() {
-            return Err(not_found(&view.text, &old));
-        }
-        (view, forgiven) = (loose, true);
-    }
+    let located = locate(source, old, new, change.count, bytes_only)?;
+    let Located { view, found, old, new, matcher } = &located;
     if change.count == Count::One {
-        refuse_ambiguous(&view.text, &found)?;
+        refuse_ambiguous(&view.text, found)?;
         if let [place] = found.as_slice() {
-            refuse_grown(&view.text, place, &old, &new)?;
+            refuse_grown(&view.text, place, old, new)?;
         }
     }
     let places: Vec<_> = found.iter().map(|place| view.original(place.clone())).collect();
@@ -111,7 +138,91 @@ pub(crate) fn apply(text: &Text, change: Change<'_>) -> Result<Applied, Refusal>
         ));
     }
     let line = line_at(&view.text, found[0].start);
-    Ok(Applied { text: replace(source, &places, &old, &new), places, line, forgiven })
+    Ok(Applied { text: replace(source, &places, old, new), places, line, matcher: *matcher })
+}
+
+/// Where an edit is meant, and what it says in the words of the file.
+struct Located<'a> {
+    view: View<'a>,
+    /// In `view`; never empty.
+    found: Vec<Range<usize>>,
+    old: String,
+    new: String,
+    matcher: Matcher,
+}
+
+/// Tries the matchers, the strictest first.
+fn locate(
+    source: &str,
+    old: String,
+    new: String,
+    count: Count,
+    bytes_only: bool,
+) -> Result<Located<'_>, Refusal> {
+    let view = View::new(source, Fold::Exact);
+    let found = find(&view.text, &old, count);
+    if !found.is_empty() {
+        return Ok(Located { view, found, old, new, matcher: Matcher::Exact });
+    }
+    refuse_applied(&view, &new, Fold::Exact)?;
+    if bytes_only || old.trim().is_empty() {
+        return Err(not_found(&view.text, &old));
+    }
+    for (fold, matcher) in [(Fold::Looks, Matcher::Looks), (Fold::NormalForm, Matcher::NormalForm)]
+    {
+        let loose_old = fold.apply(&old);
+        let view = View::new(source, fold);
+        let mut found = find(&view.text, &loose_old, count);
+        found.retain(|place| view.is_whole(place));
+        if !found.is_empty() {
+            return Ok(Located { view, found, old, new, matcher });
+        }
+        refuse_applied(&view, &new, fold)?;
+    }
+    if count == Count::One {
+        for (blanks, matcher) in
+            [(Blanks::Indentation, Matcher::Indentation), (Blanks::Inner, Matcher::Inner)]
+        {
+            let blocks = lines::find(&view.text, &old, &new, blanks, NAMED + 1);
+            let Some(first) = blocks.first() else { continue };
+            let (old, new) = (view.text[first.place.clone()].to_owned(), first.new.clone());
+            if old == new {
+                return Err(Refusal::Applied { line: line_at(&view.text, first.place.start) });
+            }
+            let found = blocks.into_iter().map(|block| block.place).collect();
+            return Ok(Located { view, found, old, new, matcher });
+        }
+    }
+    if let Some((read_old, read_new)) = unescape(&old).zip(unescape(&new)) {
+        let found = find(&view.text, &read_old, count);
+        if !found.is_empty() && read_old != read_new {
+            let matcher = Matcher::Escapes;
+            return Ok(Located { view, found, old: read_old, new: read_new, matcher });
+        }
+    }
+    Err(not_found(&view.text, &old))
+}
+
+/// A text that was escaped once too often, with its escapes read. `None` if it has line
+/// breaks of its own, so was not escaped, or escapes that are none.
+fn unescape(text: &str) -> Option<String> {
+    if text.contains(['\n', '\t']) {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(character) = chars.next() {
+        out.push(match character {
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                't' => '\t',
+                same @ ('\\' | '"' | '\'' | '`' | '$') => same,
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some(out)
 }
 
 fn replace(source: &str, places: &[Range<usize>], old: &str, new: &str) -> String {
@@ -203,13 +314,13 @@ fn refuse_grown(text: &str, place: &Range<usize>, old: &str, new: &str) -> Resul
 }
 
 /// `old` is nowhere: is `new` there, once, and long enough to be no chance find?
-fn refuse_applied(text: &str, new: &str) -> Result<(), Refusal> {
+fn refuse_applied(view: &View<'_>, new: &str, fold: Fold) -> Result<(), Refusal> {
     const TELLING: usize = 8;
     if new.trim().len() < TELLING {
         return Ok(());
     }
-    match find(text, new, Count::One).as_slice() {
-        [place] => Err(Refusal::Applied { line: line_at(text, place.start) }),
+    match find(&view.text, &fold.apply(new), Count::One).as_slice() {
+        [place] => Err(Refusal::Applied { line: line_at(&view.text, place.start) }),
         _ => Ok(()),
     }
 }

@@ -8,7 +8,10 @@ use std::{
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-use crate::text::{Line, split_lines};
+use crate::{
+    edit::view::Fold,
+    text::{Line, split_lines},
+};
 
 /// How long the search for the smallest difference may take; then more lines count as
 /// changed, which the endings survive.
@@ -77,7 +80,7 @@ fn pair(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
 }
 
 /// The new form of one line: `content` is what the file has, `given` what the caller
-/// took it for, which may differ in trailing blanks and quotes.
+/// took it for, which may differ in trailing blanks, signs and normal forms.
 fn merge<'a>(content: &'a str, given: &str, new: &'a str) -> Cow<'a, str> {
     if given == new {
         return Cow::Borrowed(content);
@@ -88,20 +91,59 @@ fn merge<'a>(content: &'a str, given: &str, new: &'a str) -> Cow<'a, str> {
     let (body, tail) = split_tail(content);
     let (given_body, given_tail) = split_tail(given);
     let (new_body, new_tail) = split_tail(new);
-    let (body, given_body, new_body): (Vec<char>, Vec<char>, Vec<char>) =
-        (body.chars().collect(), given_body.chars().collect(), new_body.chars().collect());
-    if body.len() != given_body.len() {
-        return Cow::Borrowed(new);
-    }
-    let same = |a: &(&char, &char)| a.0 == a.1;
-    let head = given_body.iter().zip(&new_body).take_while(same).count();
+    let (head, foot) = common_ends(given_body, new_body);
+    let (mut head_kept, mut foot_kept) = (head, foot);
+    let cut = loop {
+        // Less is kept until the cut falls between characters of the file.
+        let from = counterpart(body, given_body, head_kept);
+        let to = counterpart(body, given_body, given_body.len() - foot_kept);
+        match (from, to) {
+            (Some(from), Some(to)) if from <= to => break Some((from, to)),
+            (None, _) if head_kept > 0 => head_kept = before(given_body, head_kept),
+            _ if foot_kept > 0 => {
+                foot_kept = given_body.len() - after(given_body, given_body.len() - foot_kept);
+            }
+            _ => break None,
+        }
+    };
+    let Some((from, to)) = cut else { return Cow::Borrowed(new) };
+    let middle = &new_body[head_kept..new_body.len() - foot_kept];
+    let tail = if given_tail == new_tail { tail } else { new_tail };
+    Cow::Owned([&body[..from], middle, &body[to..], tail].concat())
+}
+
+/// Bytes that two texts have in common at the start, and at the end behind that.
+fn common_ends(a: &str, b: &str) -> (usize, usize) {
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let head = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let (a, b): (&str, &str) = (&a[head..], &b[head..]);
     let foot =
-        given_body[head..].iter().rev().zip(new_body[head..].iter().rev()).take_while(same).count();
-    let mut out: String = body[..head].iter().collect();
-    out.extend(&new_body[head..new_body.len() - foot]);
-    out.extend(&body[body.len() - foot..]);
-    out.push_str(if given_tail == new_tail { tail } else { new_tail });
-    Cow::Owned(out)
+        a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    (head, foot)
+}
+
+/// Where in `body` stands what is at `at` in `given`; both are equal when folded. `None`
+/// if that is inside of a character.
+fn counterpart(body: &str, given: &str, at: usize) -> Option<usize> {
+    let mut wanted = Fold::NormalForm.folded_len(&given[..at]);
+    let mut reached = 0;
+    for character in body.chars() {
+        if wanted == 0 {
+            break;
+        }
+        wanted =
+            wanted.checked_sub(Fold::NormalForm.folded_len(character.encode_utf8(&mut [0; 4])))?;
+        reached += character.len_utf8();
+    }
+    (wanted == 0).then_some(reached)
+}
+
+fn before(text: &str, at: usize) -> usize {
+    text[..at].char_indices().next_back().map_or(0, |(at, _)| at)
+}
+
+fn after(text: &str, at: usize) -> usize {
+    text[at..].chars().next().map_or(text.len(), |c| at + c.len_utf8())
 }
 
 fn split_tail(line: &str) -> (&str, &str) {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::{
-    edit::apply::{Applied, Change, Count, Refusal, apply},
+    edit::apply::{Applied, Change, Count, Matcher, Refusal, apply},
     text::{Encoding, decode},
 };
 
@@ -121,10 +121,118 @@ fn encodings_are_kept() {
 }
 
 #[test]
+fn legacy_encodings_are_kept_and_written() {
+    use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1252};
+    for (encoding, text, old, new) in [
+        (
+            WINDOWS_1252,
+            "caf\u{e9} cr\u{e8}me \u{201c}d\u{e9}j\u{e0} vu\u{201d}\r\ntwo\r\n",
+            "two",
+            "zw\u{f6}lf",
+        ),
+        (
+            WINDOWS_1252,
+            "caf\u{e9} cr\u{e8}me \u{201c}d\u{e9}j\u{e0} vu\u{201d}\r\ntwo\r\n",
+            "caf\u{e9}",
+            "t\u{e9}",
+        ),
+        (
+            GBK,
+            "\u{8fd9}\u{662f}\u{4e00}\u{4e2a}\u{7b80}\u{5355}\u{7684}\u{4e2d}\u{6587}\u{6587}\u{4ef6}\r\nx = 1\r\n",
+            "\u{4e2d}\u{6587}",
+            "\u{4e2d}\u{56fd}",
+        ),
+        (
+            SHIFT_JIS,
+            "\u{3053}\u{308c}\u{306f}\u{65e5}\u{672c}\u{8a9e}\u{306e}\u{6587}\u{7ae0}\u{3067}\u{3059}\u{3002}\u{8868}\nx\n",
+            "\u{8868}",
+            "\u{8868}\u{8a9e}",
+        ),
+    ] {
+        let file = encoding.encode(text).0;
+        let expected = encoding.encode(&text.replacen(old, new, 1)).0.into_owned();
+        let looks = decode(&file).unwrap().encoding;
+        assert_eq!(edit_bytes(&file, old, new, Count::One), Ok(expected), "{looks:?}");
+    }
+}
+
+fn found_by(file: &str, old: &str, new: &str) -> (Matcher, String) {
+    let text = decode(file.as_bytes()).unwrap();
+    let applied = apply(&text, Change { old, new, count: Count::One }).unwrap();
+    (applied.matcher, applied.text)
+}
+
+#[test]
+fn the_matcher_that_found_it_is_said() {
+    let check = |file: &str, old: &str, new: &str, matcher: Matcher, expected: &str| {
+        assert_eq!(found_by(file, old, new), (matcher, expected.to_owned()));
+    };
+    check("a\nb\n", "a", "c", Matcher::Exact, "c\nb\n");
+    check(
+        "one \u{2014} two\u{2026} x\n",
+        "one - two... x",
+        "one - two... y",
+        Matcher::Looks,
+        "one \u{2014} two\u{2026} y\n",
+    );
+    // The accent that the edit does not touch stays decomposed.
+    check(
+        "cafe\u{301} noir\n",
+        "caf\u{e9} noir",
+        "caf\u{e9} blanc",
+        Matcher::NormalForm,
+        "cafe\u{301} blanc\n",
+    );
+    check(
+        "caf\u{e9} noir\r\n",
+        "cafe\u{301} noir",
+        "cafe\u{301} blanc",
+        Matcher::NormalForm,
+        "caf\u{e9} blanc\r\n",
+    );
+    check(
+        "x\r\n\t\tif a {\r\n\t\t\tb\r\n",
+        "if a {\n\tb",
+        "if a {\n\tc\n\td",
+        Matcher::Indentation,
+        "x\r\n\t\tif a {\r\n\t\t\tc\r\n\t\t\td\r\n",
+    );
+    check("  x  =  1; // y\n", "x = 1; // y", "x = 2; // y", Matcher::Inner, "  x = 2; // y\n");
+    check(
+        "print(\"a\");\nb\n",
+        "print(\\\"a\\\");\\nb",
+        "print(\\\"c\\\");\\nb",
+        Matcher::Escapes,
+        "print(\"c\");\nb\n",
+    );
+}
+
+#[test]
+fn a_forgiving_find_is_unique_or_refused() {
+    let text = edit("  a {\n    b\n  }\n    a {\n      b\n    }\n", "a {\n  b\n}", "a {\n  c\n}")
+        .unwrap_err();
+    assert!(text.to_string().contains("2 times (lines 1, 4)"), "{text}");
+    // A part of a character with its marks is no place.
+    assert!(matches!(edit("cafe\u{301}s\n", "\u{2009}cafe", "tea"), Err(Refusal::NotFound(_))));
+    assert!(matches!(edit("\u{a0}cafe\u{301}s\n", " cafe", "tea"), Err(Refusal::NotFound(_))));
+    assert!(matches!(
+        edit("  new line();\n", "    new line();", "  new line();"),
+        Err(Refusal::Applied { line: 1 })
+    ));
+    assert!(matches!(
+        edit("say \u{201c}hello you\u{201d}\n", "say hallo", "say \"hello you\""),
+        Err(Refusal::Applied { line: 1 })
+    ));
+}
+
+#[test]
 fn unknown_encodings_change_in_ascii_only() {
-    // cp1252 with an e acute; GBK with characters whose second byte is an ASCII letter.
-    let latin = b"caf\xe9 one\r\ntwo\r\n";
-    assert_eq!(edit_bytes(latin, "two", "2\n3", Count::One).unwrap(), b"caf\xe9 one\r\n2\r\n3\r\n");
+    // Damaged UTF-8; GBK with characters whose second byte is an ASCII letter.
+    let latin = b"\xc3\xa9 \xc3\xa9 caf\xe9 one\r\ntwo\r\n";
+    assert_eq!(
+        edit_bytes(latin, "two", "2\n3", Count::One).unwrap(),
+        b"\xc3\xa9 \xc3\xa9 caf\xe9 one\r\n2\r\n3\r\n"
+    );
     assert!(matches!(
         edit_bytes(latin, "caf\u{e9}", "tea", Count::One),
         Err(Refusal::UnknownEncoding(_))
@@ -133,12 +241,12 @@ fn unknown_encodings_change_in_ascii_only() {
         edit_bytes(latin, "two", "zw\u{f6}lf", Count::One),
         Err(Refusal::UnknownEncoding(_))
     ));
-    let gbk = b"\x81aa = 1\r\n\x81\x40b\r\n";
+    let gbk = b"\x01\x81aa = 1\r\n\x81\x40b\r\n";
     assert!(matches!(edit_bytes(gbk, "aa = 1", "x", Count::One), Err(Refusal::UnknownEncoding(_))));
     assert!(matches!(edit_bytes(gbk, "@b", "x", Count::One), Err(Refusal::UnknownEncoding(_))));
     assert_eq!(
         edit_bytes(gbk, " = 1", " = 2", Count::One).unwrap(),
-        b"\x81aa = 2\r\n\x81\x40b\r\n"
+        b"\x01\x81aa = 2\r\n\x81\x40b\r\n"
     );
 }
 
@@ -199,6 +307,50 @@ proptest! {
         let old: String = (0..endings.len()).map(|at| format!("line {at}\n")).collect();
         let new = old.replace(&format!("line {changed}\n"), "edited\n");
         prop_assert_eq!(edit(&build(false), &old, &new).unwrap(), build(true));
+    }
+
+    #[test]
+    fn exactly_the_meant_bytes_differ_in_any_encoding(
+        which in 0usize..8,
+        lines in prop::collection::vec(("[a-c\u{e9}\u{e4} ]{0,5}", 0usize..3), 1..8),
+        at: (prop::sample::Index, prop::sample::Index),
+        new in "[x\u{e9}\u{e4}]{1,4}",
+    ) {
+        use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1252};
+        let cjk = |text: &str| text.replace('\u{e9}', "\u{8868}").replace('\u{e4}', "\u{4e00}");
+        let encode = |text: &str| match which {
+            0..=3 => [Encoding::Utf8, Encoding::Utf8Bom, Encoding::Utf16Le, Encoding::Utf16Be][which].encode(text).unwrap(),
+            4 | 5 => WINDOWS_1252.encode(text).0.into_owned(),
+            6 => GBK.encode(text).0.into_owned(),
+            _ => SHIFT_JIS.encode(text).0.into_owned(),
+        };
+        let endings = ["\n", "\r\n", "\r"];
+        let mut source: String = lines.iter().flat_map(|(line, ending)| [line.as_str(), endings[*ending]]).collect();
+        // What tells the encoding, and the place that is edited.
+        source.push_str(["d\u{e9}j\u{e0} vu, cr\u{e8}me br\u{fb}l\u{e9}e, gar\u{e7}on <", "<"][usize::from(which > 5)]);
+        let new = if which > 5 { source = cjk(&source); cjk(&new) } else { new };
+        let telling = ["", "\u{8fd9}\u{4e2a}\u{7b80}\u{5355}", "\u{3053}\u{308c}\u{306f}\u{65e5}\u{672c}\u{8a9e}\u{306e}"][which.saturating_sub(5)];
+        source.push_str(telling);
+        let ends = [at.0.index(3), at.1.index(3)].map(|at| endings[at]);
+        let build = |middle: &str| encode(&format!("{source}{}<{middle}>{}z", ends[0], ends[1]));
+        let file = build("old place");
+        let decoded = decode(&file).unwrap();
+        prop_assert!(decoded.encoding.encode(&decoded.text).as_ref() == Some(&file));
+        match apply(&decoded, Change { old: "<old place>", new: &format!("<{new}>"), count: Count::One }) {
+            Ok(applied) => {
+                // A wrong guess may lack the characters, or spell them otherwise; the rest stays.
+                let Some(after) = decoded.encoding.encode(&applied.text) else { return Ok(()) };
+                let (head, foot) = (build("").len(), encode(&format!(">{}z", ends[1])).len());
+                let foot = foot - decoded.encoding.mark().len();
+                let head = head - foot;
+                prop_assert_eq!(&after[..head], &file[..head]);
+                prop_assert_eq!(&after[after.len() - foot..], &file[file.len() - foot..]);
+                if which < 4 {
+                    prop_assert_eq!(after, build(&new));
+                }
+            }
+            Err(refusal) => prop_assert!(matches!(refusal, Refusal::UnknownEncoding(_)), "{refusal}"),
+        }
     }
 
     #[test]

@@ -45,12 +45,14 @@ pub(crate) struct Page {
     pub(crate) hash: Option<u64>,
     /// Whether bytes of an unknown encoding are shown as U+FFFD.
     lossy: bool,
+    /// The encoding that the file was taken for, if that is a guess.
+    guessed: Option<&'static str>,
 }
 
 impl Page {
     /// A window of a whole text.
     pub(crate) fn of_text(text: Text, hash: u64, window: &Window) -> Self {
-        let lossy = text.encoding == Encoding::Bytes;
+        let (lossy, guessed) = (text.encoding == Encoding::Bytes, text.encoding.guessed_name());
         let text = text.into_shown();
         // Only a file without any LF has CR as its line ending.
         let ending = if text.contains('\n') || !text.contains('\r') { '\n' } else { '\r' };
@@ -59,7 +61,7 @@ impl Page {
         if !text.is_empty() {
             body.split(ending).for_each(|line| taker.line(line.as_bytes()));
         }
-        Self { hash: Some(hash), lossy, ..taker.page() }
+        Self { hash: Some(hash), lossy, guessed, ..taker.page() }
     }
 
     /// A window of a stream that starts with `head`. `None` if it was stopped.
@@ -138,6 +140,12 @@ impl Page {
                 "\n\n[the file is not UTF-8: bytes beyond ASCII are shown as \u{fffd}; Edit changes its ASCII parts only]",
             );
         }
+        if let Some(name) = self.guessed {
+            let _infallible = write!(
+                out,
+                "\n\n[the file is not UTF-8: it looks like {name} and is shown so; Edit keeps the encoding]"
+            );
+        }
         out
     }
 }
@@ -179,6 +187,7 @@ impl<'a> Taker<'a> {
             full: self.full,
             hash: None,
             lossy: self.lossy,
+            guessed: None,
         }
     }
 
@@ -313,8 +322,13 @@ mod tests {
 
     #[test]
     fn unknown_bytes_are_said() {
+        let page = Page::of_text(decode(b"\x01\xe9\n").unwrap(), 0, &WINDOW);
+        assert!(page.told(false).contains("\n\n[the file is not UTF-8: bytes"));
         let page = Page::of_text(decode(b"caf\xe9\n").unwrap(), 0, &WINDOW);
-        assert!(page.told(false).starts_with("     1\tcaf\u{fffd}\n\n[the file is not UTF-8"));
+        assert!(
+            page.told(false)
+                .starts_with("     1\tcaf\u{e9}\n\n[the file is not UTF-8: it looks like")
+        );
     }
 
     proptest! {

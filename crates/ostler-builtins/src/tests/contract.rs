@@ -41,6 +41,10 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
         ("LS", json!({"ignore": ["zzz"]})),
         ("LSP", json!({"operation": "documentSymbol", "filePath": "code.rs"})),
         ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
+        (
+            "NotebookEdit",
+            json!({"notebook_path": "big.ipynb", "cell_id": "cell-0", "new_source": "y\n".repeat(50_000)}),
+        ),
         ("Output", json!({"id": "kept", "limit": 2000})),
         ("Read", json!({"file_path": "many"})),
         ("Skill", json!({"skill": "big", "args": "a".repeat(100_000)})),
@@ -77,6 +81,10 @@ async fn hostile(site: &Site) -> Bench {
     bench.file(".claude/skills/big/SKILL.md", "$ARGUMENTS w\n".repeat(100_000));
     bench.file("wide", "w".repeat(300_000));
     bench.file("many", "w\u{1b}[31m\u{200b}\n".repeat(50_000));
+    let cell = json!({"cell_type": "raw", "metadata": {}, "source": vec!["x\n"; 1000]});
+    let notebook = json!({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4});
+    bench.file("big.ipynb", format!("{notebook:#}"));
+    bench.text("Read", json!({"file_path": "big.ipynb"})).await;
     for at in 0..300 {
         bench.file(&format!("{}/{at}", "n".repeat(200)), "w");
     }

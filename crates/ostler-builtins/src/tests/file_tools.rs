@@ -97,7 +97,8 @@ async fn write_keeps_encoding_and_endings_of_what_it_replaces() {
     bench.file("mixed", "a\r\nb\nc\r\n");
     bench.file("utf16", b"\xff\xfea\0\r\0\n\0");
     bench.file("latin", b"caf\xe9\n");
-    for name in ["mixed", "utf16", "latin"] {
+    bench.file("unknown", b"\x01caf\xe9\n");
+    for name in ["mixed", "utf16", "latin", "unknown"] {
         bench.text("Read", json!({"file_path": name})).await;
     }
     let write = |name: &str, content: &str| json!({"file_path": name, "content": content});
@@ -105,8 +106,12 @@ async fn write_keeps_encoding_and_endings_of_what_it_replaces() {
     assert_eq!(bench.bytes("mixed"), b"a\r\nb\nnew\nc\r\n");
     bench.call("Write", write("utf16", "a\nb\n")).await.unwrap();
     assert_eq!(bench.bytes("utf16"), b"\xff\xfea\0\r\0\n\0b\0\r\0\n\0");
-    assert!(bench.refused("Write", write("latin", "t\u{e9}\n")).await.contains("8-bit encoding"));
-    assert_eq!(bench.bytes("latin"), b"caf\xe9\n");
+    bench.call("Write", write("latin", "t\u{e9}\n")).await.unwrap();
+    assert_eq!(bench.bytes("latin"), b"t\xe9\n");
+    let refused = bench.refused("Write", write("latin", "\u{1f600}\n")).await;
+    assert!(refused.contains("windows-1252"), "{refused}");
+    assert!(bench.refused("Write", write("unknown", "t\u{e9}\n")).await.contains("8-bit encoding"));
+    assert_eq!(bench.bytes("unknown"), b"\x01caf\xe9\n");
 }
 
 #[tokio::test]
