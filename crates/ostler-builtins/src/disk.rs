@@ -120,6 +120,13 @@ impl Place {
         result
     }
 
+    /// Removes the file that the caller read by [`Place::open`]. Refuses, with nothing
+    /// changed, if by now another file stands there or the folder was moved.
+    pub(crate) fn remove(&self, seen: &Metadata) -> io::Result<()> {
+        self.check_unchanged(Some(seen))?;
+        Ok(unlinkat(&self.folder, self.name.as_os_str(), UnlinkatFlags::NoRemoveDir)?)
+    }
+
     fn write_and_rename(
         &self,
         temp: &OsStr,

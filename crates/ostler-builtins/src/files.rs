@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A file that is there, as it was read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Existing {
     pub(crate) meta: Metadata,
     pub(crate) bytes: Vec<u8>,
@@ -82,6 +82,47 @@ impl Target {
             ),
             _ => binary_diff(&self.asked, status),
         }
+    }
+
+    /// The change if the file goes.
+    pub(crate) fn diff_of_removal(&self) -> FileDiff {
+        let bytes = self.existing.as_ref().map_or(&[][..], |existing| &existing.bytes);
+        match decode(bytes) {
+            Ok(text) => FileDiff {
+                status: FileStatus::Deleted,
+                ..file_diff(&self.asked, Some(&text.into_shown()), "")
+            },
+            Err(_) => binary_diff(&self.asked, FileStatus::Deleted),
+        }
+    }
+
+    /// Whether both are one file.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        self.real == other.real
+    }
+
+    /// Removes the file that was read.
+    pub(crate) fn remove(self) -> Result<(), ToolError> {
+        let tell = |error: io::Error| cannot("remove", &self.asked, &error);
+        match (&self.place, &self.existing) {
+            (Some(place), Some(existing)) => place.remove(&existing.meta).map_err(tell),
+            _ => Err(tell(io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    /// Puts back a file as it was, with its mode, whether or not another stands there now.
+    pub(crate) fn restore(self, before: &Existing, cx: &ToolCx) -> Result<(), ToolError> {
+        let tell = |error: io::Error| cannot("restore", &self.asked, &error);
+        let place = match self.place {
+            Some(place) => place,
+            None => Place::open_folder(self.real.clone(), Parents::Create).map_err(tell)?,
+        };
+        let now = self.existing.as_ref().map(|existing| &existing.meta);
+        place.replace(now, &before.bytes).map_err(tell)?;
+        let file = place.open().map_err(tell)?;
+        file.set_permissions(before.meta.permissions()).map_err(tell)?;
+        cx.state.get::<FileReads>().saw(&self.real, ContentHash::of(&before.bytes));
+        Ok(())
     }
 
     /// Writes, and notes that the session knows the new content.

@@ -63,6 +63,8 @@ pub struct Limits {
     pub read_file_bytes: u64,
     /// Bytes up to which a picture is read.
     pub image_bytes: u64,
+    /// Bytes up to which a PDF is read.
+    pub pdf_bytes: u64,
     /// Bytes up to which a file is edited.
     pub edit_file_bytes: u64,
     /// Paths that Glob shows.
@@ -102,7 +104,8 @@ impl Default for Limits {
             read_line_chars: 2000,
             read_shown_bytes: 50_000,
             read_file_bytes: 10 << 20,
-            image_bytes: 5 << 20,
+            image_bytes: 32 << 20,
+            pdf_bytes: 32 << 20,
             edit_file_bytes: 32 << 20,
             glob_files: 100,
             ls_entries: 100,

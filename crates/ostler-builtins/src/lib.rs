@@ -1,6 +1,7 @@
 //! The tools that Ostler ships: one file and one `.md` (the text that the model reads)
 //! each. They know nothing of sessions' logs, hooks, or of who asks.
 
+mod apply_patch;
 mod args;
 mod ask_user_question;
 mod bash;
@@ -19,8 +20,10 @@ mod hands;
 mod ls;
 mod lsp;
 mod monitor;
+mod multi_edit;
 mod notebook_edit;
 mod output;
+mod pdf;
 mod plain;
 mod planned;
 mod read;
@@ -46,10 +49,12 @@ mod write;
 
 use ostler_tool::{DuplicateTool, Registry, erase};
 
+pub use apply_patch::fuzz_patch;
 pub use edit::fuzz::fuzz_edit;
 pub use hands::{Gate, Hands, Limits};
 pub use lsp::fuzz_lsp_frames;
 pub use notebook_edit::fuzz::fuzz_notebook;
+pub use pdf::{fuzz_pdf, pdf_main};
 pub use shelter::Shelter;
 pub use tasks::{Tasks, tasks_of};
 pub use web::{Proxies, Reach, SearchEngine, WebSettings};
@@ -85,6 +90,8 @@ pub fn register(registry: &mut Registry, hands: Hands) -> Result<(), DuplicateTo
     registry.add(erase(ls::Ls(hands.clone())))?;
     registry.add(erase(lsp::Lsp::new(hands.clone())))?;
     registry.add(erase(edit::Edit(hands.clone())))?;
+    registry.add(erase(apply_patch::ApplyPatch(hands.clone())))?;
+    registry.add(erase(multi_edit::MultiEdit(hands.clone())))?;
     registry.add(erase(notebook_edit::NotebookEdit(hands.clone())))?;
     registry.add(erase(write::Write(hands)))
 }

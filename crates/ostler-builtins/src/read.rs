@@ -1,9 +1,10 @@
-//! Read: shows a text file with line numbers, a picture, a notebook or a folder.
+//! Read: shows a text file with line numbers, a picture, a PDF, a notebook or a folder.
 //! Never shows more than its caps, and never blocks on a pipe or device.
 
 pub(crate) mod image;
 mod notebook;
 mod page;
+mod shrink;
 
 use std::{
     fs::File,
@@ -22,6 +23,7 @@ use crate::{
     disk::{Parents, Place},
     files::{ask, blocking, cannot},
     hands::{Hands, Limits},
+    pdf,
     read::page::{Page, Window},
     text::{ContentHash, Encoding, NotText, base64, decode},
 };
@@ -48,10 +50,10 @@ pub(crate) struct Args {
     /// How many lines to show (default 2000).
     #[serde(default, deserialize_with = "number")]
     limit: Option<u64>,
-    /// Pages of a PDF. Taken and not used: PDFs are not read.
-    #[schemars(skip)]
-    #[serde(default, rename = "pages")]
-    _pages: Option<serde_json::Value>,
+    /// Pages of a PDF, such as `3` or `1-5,8` (at most 20).
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pages: Option<serde_json::Value>,
     /// Taken and not used: the caps hold.
     #[schemars(skip)]
     #[serde(default, rename = "allow_large", deserialize_with = "flag")]
@@ -91,11 +93,33 @@ impl Tool for Read {
     async fn run(&self, args: Args, cx: ToolCx) -> Result<ToolOutput, ToolError> {
         let path = self.path(&args, &cx.cwd);
         let (hands, inner) = (self.0.clone(), cx.clone());
-        blocking(&cx, move || read(&path, &args, &hands, &inner)).await
+        let pages = match &args.pages {
+            None | Some(serde_json::Value::Null) => None,
+            Some(serde_json::Value::String(pages)) => Some(pages.clone()),
+            Some(other) => Some(other.to_string()),
+        };
+        let of = path.clone();
+        match blocking(&cx, move || read(&of, &args, &hands, &inner)).await? {
+            Gave::Output(output) => Ok(output),
+            Gave::Pdf(bytes) => pdf::read(&path, bytes, pages.as_deref(), &self.0, &cx).await,
+        }
     }
 }
 
-fn read(path: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+/// What a file gave.
+enum Gave {
+    Output(ToolOutput),
+    /// A PDF, which is taken apart elsewhere.
+    Pdf(Vec<u8>),
+}
+
+impl From<ToolOutput> for Gave {
+    fn from(output: ToolOutput) -> Self {
+        Self::Output(output)
+    }
+}
+
+fn read(path: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<Gave, ToolError> {
     let tell = |error: io::Error| cannot("read", path, &error);
     let real = Place::resolve(path).map_err(tell)?;
     ask(hands, &Access::Read { path: real.clone() })?;
@@ -104,7 +128,7 @@ fn read(path: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<ToolO
         .map_err(tell)?;
     let meta = file.metadata().map_err(tell)?;
     if meta.is_dir() {
-        return folder(path, &real);
+        return folder(path, &real).map(Gave::from);
     }
     if !meta.is_file() {
         return Err(ToolError::Tell(format!(
@@ -115,12 +139,19 @@ fn read(path: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<ToolO
     file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(tell)?;
     let size = meta.len().max(head.len() as u64);
     if let Some(kind) = image::Kind::of(&head) {
-        return picture(path, kind, head, file, &hands.limits);
+        return picture(path, kind, head, file, &hands.limits).map(Gave::from);
     }
     if head.starts_with(b"%PDF-") {
-        return Err(ToolError::Tell(format!(
-            "`{path}` is a PDF, which this version cannot read: turn it into text first, for example with `pdftotext` in Bash"
-        )));
+        let cap = hands.limits.pdf_bytes;
+        let mut bytes = head;
+        file.take(cap).read_to_end(&mut bytes).map_err(tell)?;
+        if bytes.len() as u64 > cap {
+            return Err(ToolError::Tell(format!(
+                "`{path}` is a PDF larger than {} MB: use `pdftotext` in Bash",
+                cap >> 20
+            )));
+        }
+        return Ok(Gave::Pdf(bytes));
     }
     let encoding = Encoding::sniff(&head).map_err(|error| not_text(path, error))?;
     let limits = &hands.limits;
@@ -140,18 +171,18 @@ fn read(path: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<ToolO
         let page = Page::stream(head, file, &window(args, limits), &cx.cancel)
             .map_err(tell)?
             .ok_or(ToolError::Cancelled)?;
-        return Ok(shown(path, &real, &page, args, cx));
+        return Ok(shown(path, &real, &page, args, cx).into());
     }
     let mut bytes = head;
     // A file that says it is empty may not be (/proc), so the cap holds here as well.
     file.take(limits.read_file_bytes).read_to_end(&mut bytes).map_err(tell)?;
     if let Some(output) = notebook::read(path, &bytes, limits.read_shown_bytes) {
         cx.state.get::<FileReads>().saw(&real, ContentHash::of(&bytes));
-        return Ok(output);
+        return Ok(output.into());
     }
     let text = decode(&bytes).map_err(|error| not_text(path, error))?;
     let page = Page::of_text(text, ContentHash::of(&bytes), &window(args, limits));
-    Ok(shown(path, &real, &page, args, cx))
+    Ok(shown(path, &real, &page, args, cx).into())
 }
 
 fn window(args: &Args, limits: &Limits) -> Window {
@@ -201,26 +232,39 @@ fn picture(
             format!("picture `{path}` is larger than {} MB: make it smaller first", cap >> 20);
         return Err(ToolError::Tell(text));
     }
+    let size = bytes.len();
     let dimensions = image::dimensions(kind, &bytes);
-    if let Some((width, height)) = dimensions
-        && width.max(height) > image::MAX_SIDE
-    {
-        return Err(ToolError::Tell(format!(
-            "picture `{path}` is {width} x {height} pixels: model vendors refuse more than {} on a side, make it smaller first",
-            image::MAX_SIDE
-        )));
-    }
+    let shrunk = shrink::shrink(kind, dimensions, &bytes)
+        .map_err(|error| ToolError::Tell(format!("picture `{path}` {error}")))?;
+    let (kind, bytes, original, shown) = match shrunk {
+        Some(shrunk) => (shrunk.kind, shrunk.bytes, Some(shrunk.original), Some(shrunk.shown)),
+        None => (kind, bytes, dimensions, dimensions),
+    };
     let data = base64(&bytes);
     let mut structured = json!({
         "type": "image",
-        "file": { "base64": data, "type": kind.media_type(), "originalSize": bytes.len() },
+        "file": { "base64": data, "type": kind.media_type(), "originalSize": size },
     });
-    if let Some((width, height)) = dimensions {
-        structured["file"]["dimensions"] =
-            json!({ "originalWidth": width, "originalHeight": height });
+    if let (Some(original), Some(shown)) = (original, shown) {
+        structured["file"]["dimensions"] = json!({
+            "originalWidth": original.0, "originalHeight": original.1,
+            "displayWidth": shown.0, "displayHeight": shown.1,
+        });
     }
     let source = MediaSource::Base64 { media_type: kind.media_type().to_owned(), data };
-    Ok(ToolOutput::blocks(vec![Block::Image { source }], structured))
+    let mut blocks = vec![Block::Image { source }];
+    if let (Some(original), Some(shown)) = (original, shown)
+        && original != shown
+    {
+        let scale = f64::from(original.0) / f64::from(shown.0.max(1));
+        blocks.push(Block::Text {
+            text: format!(
+                "[shown with {} x {} pixels, the original has {} x {}: multiply coordinates by {scale:.2}]",
+                shown.0, shown.1, original.0, original.1
+            ),
+        });
+    }
+    Ok(ToolOutput::blocks(blocks, structured))
 }
 
 fn folder(path: &AbsPath, real: &AbsPath) -> Result<ToolOutput, ToolError> {

@@ -31,6 +31,7 @@ pub use host::{Attachment, Host, HostOptions};
 pub use hub::{Published, SessionHub};
 pub use live::{LiveSession, SessionSpec};
 pub use methods::task_output;
+pub use ostler_builtins::pdf_main;
 pub use ostler_core::{
     self as core, Answer, AnswerSource, DeniedBy, Prompt, PromptReply, RunEnd, RunReason,
     SessionEvent,

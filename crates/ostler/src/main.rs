@@ -23,6 +23,10 @@ fn main() -> ExitCode {
     if let Some(code) = ostler_host::supervisor_main() {
         return code;
     }
+    // Or takes a PDF apart, within limits.
+    if let Some(code) = ostler_host::pdf_main() {
+        return code;
+    }
     #[cfg(target_os = "linux")]
     ostler_host::hide_own_memory();
     let args: Vec<OsString> = std::env::args_os().collect();

@@ -111,3 +111,46 @@ fn a_file_swapped_for_a_link_or_another_file_is_refused() {
     assert_eq!(fs::read(root.join("fresh")).unwrap(), b"came between");
     assert_eq!(entries(&root), ["file", "fresh", "secret"]);
 }
+
+#[test]
+fn only_the_file_that_was_seen_is_removed() {
+    let (_dir, root) = temp();
+    fs::write(root.join("file"), "old").unwrap();
+    fs::write(root.join("other"), "other").unwrap();
+    let held = place(&root.join("file"), Parents::Required).unwrap();
+    let meta = held.open().unwrap().metadata().unwrap();
+    fs::rename(root.join("other"), root.join("file")).unwrap();
+    assert!(held.remove(&meta).is_err());
+    assert_eq!(fs::read(root.join("file")).unwrap(), b"other");
+    let meta = held.open().unwrap().metadata().unwrap();
+    held.remove(&meta).unwrap();
+    assert!(!root.join("file").exists());
+}
+
+#[test]
+fn names_of_any_bytes_and_of_full_length_are_written() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let (_dir, root) = temp();
+    for name in [&b"a\nb"[..], b"\xff\xfe", &[b'n'; 255], b" lead", b"-rf"] {
+        let path = AbsPath::new(root.as_path().join(OsStr::from_bytes(name))).unwrap();
+        let held = place(&path, Parents::Required).unwrap();
+        held.replace(None, b"one").unwrap();
+        let meta = held.open().unwrap().metadata().unwrap();
+        held.replace(Some(&meta), b"two").unwrap();
+        assert_eq!(fs::read(path.as_path()).unwrap(), b"two");
+        fs::remove_file(path.as_path()).unwrap();
+    }
+    assert!(entries(&root).is_empty());
+}
+
+#[test]
+fn another_name_of_the_file_keeps_the_old_content() {
+    let (_dir, root) = temp();
+    fs::write(root.join("file"), "old").unwrap();
+    fs::hard_link(root.join("file"), root.join("second")).unwrap();
+    let held = place(&root.join("file"), Parents::Required).unwrap();
+    let meta = held.open().unwrap().metadata().unwrap();
+    held.replace(Some(&meta), b"new").unwrap();
+    assert_eq!(fs::read(root.join("file")).unwrap(), b"new");
+    assert_eq!(fs::read(root.join("second")).unwrap(), b"old");
+}

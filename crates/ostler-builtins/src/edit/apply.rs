@@ -244,7 +244,8 @@ fn replace(source: &str, places: &[Range<usize>], old: &str, new: &str) -> Strin
 
 /// The endings that new lines take, for places in order: each ending is looked for once,
 /// so that many places on one line cost no more than one.
-struct Neighbours<'a> {
+#[derive(Debug)]
+pub(crate) struct Neighbours<'a> {
     source: &'a str,
     /// Where the next ending starts, looked for from `from`; `None` if there is none.
     next: Option<usize>,
@@ -253,12 +254,12 @@ struct Neighbours<'a> {
 }
 
 impl<'a> Neighbours<'a> {
-    fn of(source: &'a str) -> Self {
+    pub(crate) fn of(source: &'a str) -> Self {
         Self { source, next: source.find(['\r', '\n']), from: 0, before: "\n" }
     }
 
     /// The ending of the line at `at`, else that of the line before, else LF.
-    fn ending(&mut self, at: usize) -> &'a str {
+    pub(crate) fn ending(&mut self, at: usize) -> &'a str {
         while let Some(next) = self.next
             && next < at
         {

@@ -19,6 +19,13 @@ use crate::tests::{
 fn calls(site: &Site) -> Vec<(&'static str, Value)> {
     vec![
         (
+            "ApplyPatch",
+            json!({"patch": format!(
+                "*** Begin Patch\n*** Update File: many\n@@\n{}*** End Patch",
+                "+x\n".repeat(50_000)
+            )}),
+        ),
+        (
             "AskUserQuestion",
             json!({
                 "questions": [{
@@ -41,6 +48,13 @@ fn calls(site: &Site) -> Vec<(&'static str, Value)> {
         ("LS", json!({"ignore": ["zzz"]})),
         ("LSP", json!({"operation": "documentSymbol", "filePath": "code.rs"})),
         ("Monitor", json!({"command": "yes | head -c 2000000", "description": "Much"})),
+        (
+            "MultiEdit",
+            json!({
+                "file_path": "wide",
+                "edits": vec![json!({"old_string": "w", "new_string": "w\n", "replace_all": true}); 1],
+            }),
+        ),
         (
             "NotebookEdit",
             json!({"notebook_path": "big.ipynb", "cell_id": "cell-0", "new_source": "y\n".repeat(50_000)}),

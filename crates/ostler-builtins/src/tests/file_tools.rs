@@ -133,7 +133,7 @@ async fn links_stay_and_odd_targets_are_refused() {
     for (path, why) in [
         ("pipe", "pipe"),
         ("binary", "binary"),
-        ("a.pdf", "PDF"),
+        ("a.pdf", "damaged"),
         ("none", "no such file"),
         ("real/file/x", "not a folder"),
     ] {
@@ -224,16 +224,14 @@ async fn pictures_folders_and_notebooks_are_shown() {
     assert_eq!(output.structured["file"]["dimensions"]["originalHeight"], 32);
     png[16..20].copy_from_slice(&9000u32.to_be_bytes());
     bench.file("sub/wide.png", &png);
-    assert!(
-        bench.refused("Read", json!({"file_path": "sub/wide.png"})).await.contains("9000 x 32")
-    );
-    png.resize((5 << 20) + 1, 0);
+    assert!(bench.refused("Read", json!({"file_path": "sub/wide.png"})).await.contains("damaged"));
+    png.resize((32 << 20) + 1, 0);
     bench.file("sub/heavy.png", &png);
     assert!(
         bench
             .refused("Read", json!({"file_path": "sub/heavy.png"}))
             .await
-            .contains("larger than 5 MB")
+            .contains("larger than 32 MB")
     );
     bench.file("sub/deep/x", "");
     let text = bench.text("Read", json!({"file_path": "sub"})).await;
@@ -258,4 +256,27 @@ async fn arguments_that_do_not_fit_are_named() {
             .await
             .contains("unknown field `old`")
     );
+}
+
+#[tokio::test]
+async fn several_edits_are_made_together_or_not_at_all() {
+    let bench = Bench::new();
+    bench.file("a", "one\r\ntwo\r\nthree\r\n");
+    bench.text("Read", json!({"file_path": "a"})).await;
+    let edit = |old: &str, new: &str| json!({"old_string": old, "new_string": new});
+    let call = |edits: &[serde_json::Value]| json!({"file_path": "a", "edits": edits});
+    let refused = bench.refused("MultiEdit", call(&[edit("one", "1"), edit("four", "4")])).await;
+    assert!(
+        refused.contains("edit 2 of 2") && refused.contains("Nothing was written"),
+        "{refused}"
+    );
+    assert_eq!(bench.bytes("a"), b"one\r\ntwo\r\nthree\r\n");
+    assert!(bench.refused("MultiEdit", call(&[])).await.contains("edits is empty"));
+    let output = bench
+        .call("MultiEdit", call(&[edit("one", "1\nand"), edit("and\ntwo", "2")]))
+        .await
+        .unwrap();
+    assert_eq!(bench.bytes("a"), b"1\r\n2\r\nthree\r\n");
+    assert_eq!(output.diffs.len(), 1);
+    assert_eq!(output.structured["originalFile"], "one\r\ntwo\r\nthree\r\n");
 }
