@@ -33,12 +33,6 @@ use start::{Plan, Refusal};
 /// While a turn goes on and nothing else is written, the host hears of us this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// How long the host is kept for background commands, in ms, unless the variable
-/// [`BACKGROUND_WAIT`] says otherwise. The reference waits for ever, which hangs hosts
-/// when a command never ends (agent-sdk.md 9).
-const BACKGROUND_WAIT_MS: u64 = 60_000;
-const BACKGROUND_WAIT: &str = "OSTLER_BACKGROUND_WAIT_MS";
-
 /// Messages that the session may hold waiting; more wait here.
 const WAITING: usize = 64;
 
@@ -157,8 +151,7 @@ where
     /// Until when background commands are waited for; the wait begins when nothing but
     /// them goes on.
     fn tasks_until(&mut self, only_tasks: bool) -> Option<Instant> {
-        let wait = self.host.env().var(BACKGROUND_WAIT).and_then(|ms| ms.parse().ok());
-        let wait = Duration::from_millis(wait.unwrap_or(BACKGROUND_WAIT_MS));
+        let wait = self.host.env().background_wait();
         let open = self.open.as_mut()?;
         if !only_tasks {
             open.tasks_until = None;

@@ -19,7 +19,20 @@ pub struct Environment {
     pub roots: Roots,
 }
 
+/// How long a process without further input waits for background commands, unless the
+/// variable [`BACKGROUND_WAIT`] says otherwise. The reference waits for ever, which hangs
+/// hosts when a command never ends (agent-sdk.md 9).
+const BACKGROUND_WAIT_MS: u64 = 60_000;
+const BACKGROUND_WAIT: &str = "OSTLER_BACKGROUND_WAIT_MS";
+
 impl Environment {
+    /// How long background commands are waited for when nothing else goes on.
+    #[must_use]
+    pub fn background_wait(&self) -> std::time::Duration {
+        let given = self.var(BACKGROUND_WAIT).and_then(|ms| ms.parse().ok());
+        std::time::Duration::from_millis(given.unwrap_or(BACKGROUND_WAIT_MS))
+    }
+
     /// Reads the environment of this process.
     #[must_use]
     #[expect(

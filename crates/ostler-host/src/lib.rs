@@ -45,6 +45,7 @@ pub use ostler_sandbox::hide_own_memory;
 pub use ostler_sandbox::supervisor_main;
 pub use ostler_store::Root;
 pub use prompt::SystemPrompt;
+pub use question::{answered as answered_question, asked as open_question};
 
 /// The version of the reference whose wire and transcript shapes we follow
 /// (agent-sdk.md 1.2).

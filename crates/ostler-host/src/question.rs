@@ -16,7 +16,8 @@ use serde_json::{Map, Value};
 const PLAN_MODES: [Mode; 2] = [Mode::Default, Mode::AcceptEdits];
 
 /// What a call asks the person; `None` if it asks for permission.
-pub(crate) fn asked(asked: &AskedEvent) -> Option<QuestionAsked> {
+#[must_use]
+pub fn asked(asked: &AskedEvent) -> Option<QuestionAsked> {
     let kind = kind(&asked.tool_name)?;
     let (questions, plan, allowed, modes) = match kind {
         QuestionKind::Question => (questions(&asked.args)?, None, Vec::new(), Vec::new()),
@@ -83,7 +84,8 @@ fn allowed(args: &Map<String, Value>) -> Vec<PlanAllowed> {
 }
 
 /// The arguments with the person's answers, one per question in order.
-pub(crate) fn answered(
+#[must_use]
+pub fn answered(
     args: &Map<String, Value>,
     questions: &[QuestionSpec],
     answers: Vec<String>,

@@ -1,6 +1,7 @@
 //! `ostler run` and `ostler -p`: one prompt, its answer, the end.
 
 mod output;
+mod tasks;
 
 use std::{
     io::{IsTerminal as _, Read as _},
@@ -24,6 +25,7 @@ use crate::{
     terminal,
 };
 use output::Output;
+use tasks::Tasks;
 
 /// Answers one prompt. `print`: in Claude's spelling, with the exit codes 0 and 1 alone.
 pub(crate) fn run(args: RunArgs, print: bool) -> Exit {
@@ -121,13 +123,15 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
         Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
     };
     let mut told = None;
+    let mut tasks = Tasks::new(host);
     let end = loop {
         let event = tokio::select! {
             event = events.next() => event,
+            () = tasks.late() => break tasks.end.take(),
             signal = signals.next() => {
                 // The second signal no longer waits for tools to end.
-                if told.replace(signal).is_some() {
-                    break None;
+                if told.replace(signal).is_some() || tasks.end.is_some() {
+                    break tasks.end.take();
                 }
                 session.handle.interrupt(true).await;
                 continue;
@@ -149,8 +153,12 @@ async fn answer(host: &Host, args: &RunArgs, prompt: String, print: bool) -> Exi
         }
         match &*event {
             SessionEvent::Asked(asked) => ask(&session, asked),
-            SessionEvent::RunEnded(end) => break Some((**end).clone()),
-            _ => {}
+            event => {
+                if tasks.ended_by(event) || (told.is_some() && tasks.end.is_some()) {
+                    break tasks.end.take();
+                }
+                output.warn(tasks.news().as_slice());
+            }
         }
     };
     finish(output, end.as_ref(), told)

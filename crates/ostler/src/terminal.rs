@@ -1,5 +1,7 @@
 //! Asking a person on the terminal.
 
+mod question;
+
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use ostler_host::{Answer, AnswerSource, core::AskedEvent};
@@ -23,6 +25,10 @@ pub(crate) struct Choice {
 /// Asks on standard error and reads a line of standard input. Blocks; call it on a thread
 /// of its own.
 pub(crate) fn ask(asked: &AskedEvent) -> Choice {
+    let answer = question::ask(asked, &mut io::stdin().lock(), &mut io::stderr());
+    if let Some(answer) = answer {
+        return Choice { answer, keep: None };
+    }
     let mut text = format!("\n{}: {}\n", asked.tool_name, asked.question.title);
     if let Some(command) = asked.args.get("command").and_then(serde_json::Value::as_str) {
         text.push_str(&format!("  $ {}\n", visible(command)));
@@ -63,7 +69,7 @@ fn push_diff(text: &mut String, asked: &AskedEvent) {
 }
 
 /// Text without control characters: what is shown is what there is.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
