@@ -2,7 +2,7 @@
 import { useEffect } from "react";
 import type { App as Context } from "./actions/app";
 import { openPalette } from "./actions/dialogs";
-import { Attention } from "./features/attention";
+import { Attention, Questions } from "./features/attention";
 import { Composer } from "./features/composer";
 import { AppProvider, useApp, useOpenThread, useStored, useView } from "./features/context";
 import { Dialogs } from "./features/Dialogs";
@@ -11,6 +11,7 @@ import { Rail } from "./features/rail";
 import { Locked, Start } from "./features/start";
 import { Header, Thread } from "./features/thread";
 import { useKeys } from "./features/useKeys";
+import { Work } from "./features/work";
 import { waitingCount } from "./store/select";
 import { Button } from "./ui/Button";
 import { StateSign } from "./ui/StateSign";
@@ -73,6 +74,8 @@ function Session({ sessionId }: { sessionId: string }) {
     <>
       <Header />
       <Thread />
+      <Work />
+      <Questions />
       <Attention />
       {status !== "missing" && <Composer sessionId={sessionId} />}
     </>

@@ -61,3 +61,8 @@ export function requestInView(app: App) {
   const wanted = app.view.getState().answering.requestId;
   return requests.find((request) => request.requestId === wanted) ?? requests[0] ?? null;
 }
+
+/** The questions or the plan that the card shows. */
+export function questionInView(app: App) {
+  return openThread(app)?.questions[0] ?? null;
+}

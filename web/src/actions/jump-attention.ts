@@ -1,6 +1,6 @@
 // To the request that waits, and back to where one was. Never by itself: only by this key.
 import { texts } from "../ui/texts";
-import { type Action, requestInView } from "./app";
+import { type Action, questionInView, requestInView } from "./app";
 import { focusRegion } from "./focus";
 import { openSession } from "./open-session";
 
@@ -11,12 +11,13 @@ export const jumpAttention: Action = {
   title: texts.actions.attention,
   keys: ["mod+j"],
   run(app) {
-    const bar = document.getElementById("attention");
-    if (bar?.contains(document.activeElement)) return leaveAttention();
-    if (requestInView(app)) {
+    const regions = ["attention", "questions"] as const;
+    const bars = regions.map((region) => document.getElementById(region));
+    if (bars.some((bar) => bar?.contains(document.activeElement))) return leaveAttention();
+    if (requestInView(app) || questionInView(app)) {
       cameFrom = document.activeElement instanceof HTMLElement ? document.activeElement : null;
       app.view.setState({ region: "thread", dialog: null });
-      focusRegion("attention");
+      focusRegion(requestInView(app) ? "attention" : "questions");
       return;
     }
     const waiting = Object.values(app.store.get().rows).find((row) => (row.pending ?? 0) > 0);

@@ -136,7 +136,9 @@ function ended(
 
 function withoutRequest(old: Thread, requestId: string): Thread {
   const requests = old.requests.filter((request) => request.requestId !== requestId);
-  return requests.length === old.requests.length ? old : { ...old, requests };
+  const questions = old.questions.filter((question) => question.requestId !== requestId);
+  const same = requests.length === old.requests.length && questions.length === old.questions.length;
+  return same ? old : { ...old, requests, questions };
 }
 
 function thread(state: State, id: SessionId, change: (old: Thread) => Thread): State {

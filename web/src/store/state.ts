@@ -1,5 +1,6 @@
 // What the page knows of its host. Only `reduce` makes a new one; no part of it is a view's own.
 import type {
+  BackgroundTask,
   DoneReason,
   FileDiff,
   HostInfoResult,
@@ -8,11 +9,13 @@ import type {
   PermissionAsked,
   ProjectRow,
   PromptImage,
+  QuestionAsked,
   QueuedMessage,
   Role,
   SessionId,
   SessionMeta,
   SessionRow,
+  Todo,
 } from "../protocol";
 
 /** `session.list` promises the facts; what a session is doing comes with its events. */
@@ -132,6 +135,9 @@ export interface Thread {
   running: boolean;
   writing: { toolCallId: string; toolName: string; chars: number } | null;
   requests: PermissionAsked[];
+  questions: QuestionAsked[];
+  todos: Todo[];
+  tasks: BackgroundTask[];
   queue: QueuedMessage[];
   outgoing: Outgoing[];
   cut: CutText[];
@@ -183,6 +189,9 @@ export function emptyThread(sessionId: SessionId): Thread {
     running: false,
     writing: null,
     requests: [],
+    questions: [],
+    todos: [],
+    tasks: [],
     queue: [],
     outgoing: [],
     cut: [],

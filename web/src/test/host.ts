@@ -60,6 +60,9 @@ export class MiniHost {
       seq: this.seq,
       epoch: this.epoch,
       requests: [],
+      questions: [],
+      todos: [],
+      tasks: [],
       queue: [],
       openBlock: this.openBlock,
     });

@@ -1,1 +1,2 @@
 export { Attention } from "./Attention";
+export { Questions } from "./Questions";

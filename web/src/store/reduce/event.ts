@@ -50,6 +50,19 @@ export function applyEvent(thread: Thread, event: KnownEvent, at: number): Threa
         ...thread,
         requests: thread.requests.filter((request) => request.requestId !== event.requestId),
       };
+    case "question_asked":
+      return {
+        ...thread,
+        questions: [...withoutQuestion(thread, event.requestId), event],
+        writing: null,
+      };
+    case "question.answered":
+    case "question.rejected":
+      return { ...thread, questions: withoutQuestion(thread, event.requestId) };
+    case "todos_updated":
+      return { ...thread, todos: event.todos };
+    case "task_updated":
+      return { ...thread, tasks: withTask(thread.tasks, event.task) };
     case "notice":
       return notice(thread, event, at);
     case "stream_reset":
@@ -94,6 +107,15 @@ export function applyEvent(thread: Thread, event: KnownEvent, at: number): Threa
     default:
       return never(event, thread);
   }
+}
+
+function withoutQuestion(thread: Thread, requestId: string): Thread["questions"] {
+  return thread.questions.filter((question) => question.requestId !== requestId);
+}
+
+function withTask(tasks: Thread["tasks"], task: Thread["tasks"][number]): Thread["tasks"] {
+  const known = tasks.some((old) => old.id === task.id);
+  return known ? tasks.map((old) => (old.id === task.id ? task : old)) : [...tasks, task];
 }
 
 function person(thread: Thread, event: EventOf<"user_message">, at: number): Thread {

@@ -22,6 +22,9 @@ export function blend(old: Thread, result: SessionOpenResult): Thread {
     running: state === "running" || state === "needsYou",
     writing: moved ? null : old.writing,
     requests: result.requests,
+    questions: result.questions,
+    todos: result.todos,
+    tasks: result.tasks,
     queue: result.queue,
     cut: moved ? [...old.cut, ...unfinished(old)] : old.cut,
   };
