@@ -23,7 +23,11 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "bound_middle", run: targets::bound_middle::run },
     Target { name: "builtins_edit", run: targets::builtins_edit::run },
+    Target { name: "builtins_encoding", run: targets::builtins_encoding::run },
     Target { name: "builtins_lsp_frames", run: targets::builtins_lsp_frames::run },
+    Target { name: "builtins_notebook", run: targets::builtins_notebook::run },
+    Target { name: "builtins_patch", run: targets::builtins_patch::run },
+    Target { name: "builtins_pdf", run: targets::builtins_pdf::run },
     Target { name: "permission_rules", run: targets::permission_rules::run },
     Target { name: "permission_shell", run: targets::permission_shell::run },
     Target { name: "provider_anthropic_sse", run: targets::provider_anthropic_sse::run },

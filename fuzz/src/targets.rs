@@ -3,7 +3,11 @@
 
 pub(crate) mod bound_middle;
 pub(crate) mod builtins_edit;
+pub(crate) mod builtins_encoding;
 pub(crate) mod builtins_lsp_frames;
+pub(crate) mod builtins_notebook;
+pub(crate) mod builtins_patch;
+pub(crate) mod builtins_pdf;
 pub(crate) mod permission_rules;
 pub(crate) mod permission_shell;
 pub(crate) mod provider_anthropic_sse;

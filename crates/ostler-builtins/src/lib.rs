@@ -57,6 +57,7 @@ pub use notebook_edit::fuzz::fuzz_notebook;
 pub use pdf::{fuzz_pdf, pdf_main};
 pub use shelter::Shelter;
 pub use tasks::{Tasks, tasks_of};
+pub use text::fuzz_encoding;
 pub use web::{Proxies, Reach, SearchEngine, WebSettings};
 
 /// Adds all tools.

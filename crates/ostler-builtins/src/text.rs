@@ -213,6 +213,16 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     out
 }
 
+/// Decodes arbitrary bytes and encodes them again, for the fuzzer. Panics if they differ.
+pub fn fuzz_encoding(data: &[u8]) {
+    if let Ok(text) = decode(data) {
+        assert!(
+            text.encoding.encode(&text.text).as_deref() == Some(data),
+            "bytes did not come back"
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
