@@ -20,11 +20,6 @@ pub(super) fn call(number: usize, tool: &str, input: &Value) -> Vec<u8> {
     answer(&block, &delta, 1, "tool_use")
 }
 
-/// So many calls, one an answer, then a word.
-pub(super) fn calls(count: usize, tool: &str, input: &Value) -> Vec<Vec<u8>> {
-    (0..count).map(|number| call(number, tool, input)).chain([words(1)]).collect()
-}
-
 fn answer(block: &Value, delta: &Value, deltas: usize, stop: &str) -> Vec<u8> {
     let usage = json!({"input_tokens": 10, "output_tokens": 1});
     let message = json!({
@@ -65,7 +60,8 @@ mod tests {
 
     #[test]
     fn calls_end_with_words() {
-        let answers = calls(2, "Read", &json!({"file_path": "/a"}));
+        let input = json!({"file_path": "/a"});
+        let answers = [call(0, "Read", &input), call(1, "Read", &input), words(1)];
         assert_eq!(answers.len(), 3);
         assert!(String::from_utf8_lossy(&answers[1]).contains("toolu_000001"));
         assert!(String::from_utf8_lossy(&answers[2]).contains("end_turn"));
