@@ -150,14 +150,19 @@ impl Host {
         ostler_sandbox::child_env(self.env().vars(), crate::models::CREDENTIAL_NAMES, &pass)
     }
 
-    /// Keeps the store of file contents under its cap: once in a process, in the
+    /// Keeps file contents and what old sessions wrote under their caps: once in a process, in the
     /// background, when it is first used.
-    pub(crate) fn tidy_blobs(&self, blobs: &ostler_store::Blobs) {
+    pub(crate) fn tidy_blobs(&self, blobs: &ostler_store::Blobs, session_id: &str) {
         let blobs = blobs.clone();
+        let limits = ostler_store::OutputLimits::default();
+        let outputs = ostler_store::OutputFiles::open(&self.env().roots.home, session_id, limits);
         self.0.tidied.call_once(|| {
             // What cannot be tidied now is tidied by the next process.
             tokio::task::spawn_blocking(move || {
                 blobs.prune(ostler_store::Blobs::CAP_BYTES, |_| false);
+                if let Ok(outputs) = outputs {
+                    outputs.tidy();
+                }
             });
         });
     }

@@ -280,7 +280,7 @@ impl LiveSession {
             opening,
             tools: tools.clone(),
             state: state.clone(),
-            runner: Arc::new(Keeping::new(checkpoints(host), harmless)),
+            runner: Arc::new(Keeping::new(checkpoints(host, id.as_str()), harmless)),
             outputs: outputs(&host.env().roots.home, id.as_str(), &tools),
             gate,
             sink: Arc::<SessionHub>::clone(&hub),
@@ -567,9 +567,9 @@ fn close_tasks(host: &Host, log: &mut SessionLog, replay: &mut Replay) -> Result
 }
 
 /// Where the files are kept that calls change.
-fn checkpoints(host: &Host) -> Arc<Checkpoints> {
+fn checkpoints(host: &Host, session_id: &str) -> Arc<Checkpoints> {
     let blobs = Blobs::at(&host.env().roots.home);
-    host.tidy_blobs(&blobs);
+    host.tidy_blobs(&blobs, session_id);
     Arc::new(Checkpoints::new(blobs, Limits::default()))
 }
 

@@ -80,8 +80,14 @@ impl OutputFiles {
     /// # Errors
     /// `Storage`.
     pub fn begin(&self, call_id: &str) -> Result<OutputFile> {
-        self.tidied.call_once(|| tidy::sessions(&self.home, &self.session, self.limits.sessions));
+        self.tidy();
         OutputFile::begin(self.clone(), self.path(call_id))
+    }
+
+    /// Drops what sessions wrote beside their logs that were not used for long. Done once
+    /// for a store, before its first output; call it where there may be none.
+    pub fn tidy(&self) {
+        self.tidied.call_once(|| tidy::sessions(&self.home, &self.session, self.limits.sessions));
     }
 
     /// Keeps what a reader gives.

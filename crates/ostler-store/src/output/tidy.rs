@@ -38,16 +38,20 @@ pub(super) fn outputs(dir: &Path, cap: u64, newest: &Path) {
     }
 }
 
-/// Drops the outputs of the sessions that were used longest ago, so that `keep` are left
-/// with the present one, and what killed processes left of it. Sessions that some process
-/// has open keep theirs.
+/// Drops all that the sessions that were used longest ago wrote beside their logs (outputs,
+/// background commands, temporary files), so that `keep` are left with the present one, and
+/// what killed processes left of it. Sessions that some process has open keep theirs.
 pub(super) fn sessions(home: &Path, present: &str, keep: usize) {
     leftovers(&dir_of(home, present));
     let mut others: Vec<(Age, String)> = entries(&home.join("tasks"))
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let metadata = fs::metadata(dir_of(home, &name)).ok()?;
-            Some(((metadata.mtime(), metadata.mtime_nsec()), name))
+            let age = |path: &Path| {
+                let metadata = fs::metadata(path).ok()?;
+                Some((metadata.mtime(), metadata.mtime_nsec()))
+            };
+            let newest = age(&entry.path()).max(age(&dir_of(home, &name)))?;
+            Some((newest, name))
         })
         .filter(|(_, name)| name != present)
         .collect();
@@ -56,9 +60,7 @@ pub(super) fn sessions(home: &Path, present: &str, keep: usize) {
     let locks = home.join("locks");
     for (_, name) in others.iter().take(surplus) {
         if lock::owner(&locks, name).is_none() {
-            drop(fs::remove_dir_all(dir_of(home, name)));
-            // Only if nothing else of the session is there.
-            drop(fs::remove_dir(home.join("tasks").join(name)));
+            drop(fs::remove_dir_all(home.join("tasks").join(name)));
         }
     }
 }
