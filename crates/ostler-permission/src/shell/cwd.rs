@@ -42,7 +42,7 @@ impl Cwds {
     /// What touching a path means from each folder. The path may hold wildcards if `wild`.
     pub(super) fn touch(&self, how: How, path: &str, wild: bool, out: &mut Vec<Touch>) {
         let places = self.0.iter().take(MOST).map(|cwd| touch(cwd, how, path, wild));
-        out.extend(places.filter(|touch| touch.last.is_some() || !is_plain_device(&touch.path)));
+        out.extend(places.filter(|touch| !is_plain_device(touch)));
     }
 }
 
@@ -72,9 +72,24 @@ fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
     Touch { how, path: at, last, hops }
 }
 
-/// Devices that every program may use; touching one changes nothing.
-fn is_plain_device(path: &AbsPath) -> bool {
-    let text = path.to_text();
-    matches!(text.as_str(), "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
-        || text.starts_with("/dev/fd/")
+/// Devices that every program may use; touching one changes nothing. A path through them
+/// (`/dev/fd/9/x`) leads anywhere, and opening a read-only descriptor by its name for writing
+/// opens the file behind it anew; `Walker` sees to it that 1 and 2 are never such ones.
+fn is_plain_device(touch: &Touch) -> bool {
+    if touch.last.is_some() || !touch.hops.is_empty() {
+        return false;
+    }
+    let text = touch.path.to_text();
+    match text.as_str() {
+        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/fd/1" | "/dev/fd/2" | "/dev/tty" => {
+            true
+        }
+        "/dev/stdin" => touch.how != How::Write,
+        _ => {
+            touch.how != How::Write
+                && text
+                    .strip_prefix("/dev/fd/")
+                    .is_some_and(|fd| fd.bytes().all(|b| b.is_ascii_digit()))
+        }
+    }
 }

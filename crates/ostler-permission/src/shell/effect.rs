@@ -46,6 +46,8 @@ pub(super) fn is_harmless_name(name: &str) -> bool {
     let local = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !name.ends_with("_proxy")
+        // Package managers take settings from these (`npm_config_script_shell`).
+        && !["npm_", "pnpm_", "yarn_", "bun_"].iter().any(|tool| name.starts_with(tool))
         && !matches!(name, "histchars" | "auto_resume");
     NAMES.contains(&name) || name.starts_with("LC_") || local
 }
@@ -166,6 +168,11 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
     let mut plain = Vec::new();
     for arg in &args {
         match arg {
+            Arg::Flag { name: "-o", value, .. }
+                if program.name == "ps" && value.is_none_or(|value| value.contains("env")) =>
+            {
+                return Err("shows the environment of other programs".into());
+            }
             Arg::Flag { name, file, .. } => {
                 pattern_given |= matches!(*name, "-e" | "-f" | "--regexp" | "--file" | "--files");
                 recursive |= matches!(*name, "-r" | "-R" | "--recursive");
@@ -186,12 +193,19 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         }
         Args::Look { .. } => (How::Look, 0),
         Args::Read if recursive && program.name == "diff" => (How::Search, 0),
-        Args::Read | Args::ReadOne => (How::Read, 0),
+        Args::ReadNotAt if plain.iter().any(|word| starts_with(word, '@')) => {
+            return Err("takes its arguments from a file".into());
+        }
+        Args::Read | Args::ReadOne | Args::ReadNotAt => (How::Read, 0),
         Args::Pattern if recursive => (How::Search, usize::from(!pattern_given)),
         Args::Pattern | Args::Filter => (How::Read, usize::from(!pattern_given)),
     };
     if plain.iter().take(start).any(|word| word.text.is_none()) {
         return Err("gets a pattern that is not fixed text".into());
+    }
+    if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| loads_a_file(word))
+    {
+        return Err("has a filter that loads further files".into());
     }
     let paths = plain.get(start..).unwrap_or(&[]);
     if matches!(program.args, Args::ReadOne) && paths.len() > 1 {
@@ -209,6 +223,19 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         cwds.touch(how, ".", false, &mut touches);
     }
     Ok(touches)
+}
+
+/// Whether a filter of `jq` may hold `import` or `include`, which read any JSON file; as the
+/// name of a field (`.include`) either is harmless.
+fn loads_a_file(word: &Word) -> bool {
+    let text = word.text.as_deref().unwrap_or_default();
+    ["import", "include"].iter().any(|directive| {
+        text.match_indices(directive).any(|(at, _)| {
+            let part = |c: char| c.is_alphanumeric() || c == '_';
+            !text[..at].ends_with(|c: char| part(c) || c == '.')
+                && !text[at + directive.len()..].starts_with(part)
+        })
+    })
 }
 
 fn starts_with(word: &Word, start: char) -> bool {
@@ -352,9 +379,25 @@ fn test(name: &str, words: &[Word]) -> Result<(), String> {
 fn printf(words: &[Word]) -> Result<(), String> {
     let format = words.iter().find(|word| !word.is("--")).and_then(|word| word.text.as_deref());
     match format {
-        Some(format) if !format.starts_with('-') && !format.contains("%n") => Ok(()),
+        Some(format) if !format.starts_with('-') && !stores_a_count(format) => Ok(()),
         _ => Err("has a format that is not fixed text, or sets a variable".into()),
     }
+}
+
+/// Whether a conversion of a format is `n`, which sets the variable that its argument names;
+/// flags, a width and the like may stand before the letter.
+fn stores_a_count(format: &str) -> bool {
+    let modifier = |c: char| c.is_ascii_digit() || "-+ #0'*.$hlLjtzqI".contains(c);
+    let mut rest = format;
+    while let Some((_, conversion)) = rest.split_once('%') {
+        let letter = conversion.trim_start_matches(modifier);
+        if letter.starts_with('n') {
+            return true;
+        }
+        // The second of `%%` begins no conversion.
+        rest = letter.strip_prefix('%').unwrap_or(letter);
+    }
+    false
 }
 
 /// Builtins that set names.

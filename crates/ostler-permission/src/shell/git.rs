@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Options before the subcommand, for finding it.
-pub(super) const GLOBAL: &str = "--no-pager -P -p --paginate --no-optional-locks --literal-pathspecs --bare -C: -c: --git-dir: --work-tree: --namespace: --exec-path: --config-env: --no-replace-objects";
+pub(super) const GLOBAL: &str = "--no-pager -P -p --paginate --no-optional-locks --literal-pathspecs --bare -C: -c: --git-dir: --work-tree: --namespace: --exec-path: --config-env: --no-replace-objects --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-advice --no-lazy-fetch --attr-source: --super-prefix: --list-cmds: --html-path --man-path --info-path";
 
 /// Those of them that only choose how to show.
 const SHOWN: &[&str] = &["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"];

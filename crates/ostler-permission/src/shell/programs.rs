@@ -24,6 +24,8 @@ pub(super) enum Args {
     Read,
     /// One file that is read; a second would be written.
     ReadOne,
+    /// Files that are read; `@file` would be a list of further arguments.
+    ReadNotAt,
     /// A pattern, then files.
     Pattern,
     /// A program in a language without effects, then files.
@@ -183,7 +185,7 @@ const ROWS: &[Program] = &[
     row("od", Args::Read, true, "-A: -t: -N: -j: -w? -v -c -x -b -d -a -An"),
     row("hexdump", Args::Read, true, "-C -n: -s: -v -c -x"),
     row("xxd", Args::ReadOne, false, "-l: -s: -c: -g: -p -b -u -e -i"),
-    row("strings", Args::Read, true, "-n: -a -t: -e: -f"),
+    row("strings", Args::ReadNotAt, false, "-n: -a -t: -e: -f"),
     row("md5sum", Args::Read, true, HASH),
     row("sha1sum", Args::Read, true, HASH),
     row("sha256sum", Args::Read, true, HASH),
@@ -226,17 +228,17 @@ pub(super) fn find(name: &str) -> Option<&'static Program> {
     ROWS.iter().find(|row| row.name == name)
 }
 
-/// Programs that, asked for their version, do nothing else; not those that first run what a
-/// file of the project names (`yarn`, `cargo`).
+/// Programs that, asked for their version, do nothing else; not those that first run or fetch
+/// what a file of the project names (`yarn`, `cargo`, `rustup`, `go`).
 const VERSIONED: &[&str] = &[
-    "node", "npm", "python", "python3", "pip", "pip3", "go", "java", "javac", "gcc", "g++",
-    "clang", "make", "cmake", "docker", "deno", "bun", "ruby", "php", "perl", "lua", "rustup",
-    "gh", "curl", "wget", "psql", "sqlite3", "ffmpeg", "tar", "zip", "unzip", "jq", "rg", "fd",
-    "sed", "awk", "bash", "zsh", "sh",
+    "node", "npm", "python", "python3", "pip", "pip3", "java", "javac", "gcc", "g++", "clang",
+    "make", "cmake", "docker", "deno", "bun", "ruby", "php", "perl", "lua", "gh", "curl", "wget",
+    "psql", "sqlite3", "ffmpeg", "tar", "zip", "unzip", "jq", "rg", "fd", "sed", "awk", "bash",
+    "zsh", "sh",
 ];
 
 /// Whether a call only asks for the version.
 pub(super) fn tells_version(name: &str, args: &[Word]) -> bool {
     let [arg] = args else { return false };
-    VERSIONED.contains(&name) && (arg.is("--version") || (name == "go" && arg.is("version")))
+    VERSIONED.contains(&name) && arg.is("--version")
 }

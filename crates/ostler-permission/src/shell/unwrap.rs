@@ -303,11 +303,15 @@ pub(super) fn hidden(words: &[Word]) -> Vec<Vec<Word>> {
     let mut found = Vec::new();
     match base_name(name) {
         "git" => {
-            if let Some((_, rest)) = flags::leading(super::git::GLOBAL, &words[1..])
-                && rest > 0
-            {
+            // With an option that is not understood, any later word may be the subcommand.
+            let starts = match flags::leading(super::git::GLOBAL, &words[1..]) {
+                Some((_, 0)) => 0..0,
+                Some((_, rest)) => 1 + rest..2 + rest,
+                None => 1..words.len().min(24),
+            };
+            for start in starts {
                 let mut short = vec![words[0].clone()];
-                short.extend_from_slice(&words[1 + rest..]);
+                short.extend_from_slice(&words[start..]);
                 found.push(short);
             }
         }
@@ -319,7 +323,9 @@ pub(super) fn hidden(words: &[Word]) -> Vec<Vec<Word>> {
         }
         name if SUBCOMMANDS.contains(&name) => {}
         _ => {
-            for at in 1..words.len().min(24) {
+            // Of a very long command only the beginning: the readings grow with its square.
+            let most = if words.len() <= 256 { words.len() } else { 24 };
+            for at in 1..most {
                 let text = words[at].text.as_deref();
                 if text.is_some_and(|text| !text.starts_with('-')) {
                     found.push(words[at..].to_vec());

@@ -513,7 +513,12 @@ impl<'a> Walker<'a> {
 
     fn redirect(&mut self, redirect: &IoRedirect, cwds: &Cwds) {
         match redirect {
-            IoRedirect::File(_, kind, target) => self.file_redirect(kind, target, cwds),
+            IoRedirect::File(fd, kind, target) => {
+                if may_open_output_to_read(*fd, kind, target) {
+                    self.unclear("standard output or error may become a file opened to read");
+                }
+                self.file_redirect(kind, target, cwds);
+            }
             IoRedirect::OutputAndError(word, _) => {
                 self.redirect_target(word, &[How::Write], cwds);
             }
@@ -591,5 +596,41 @@ impl<'a> Walker<'a> {
                 ));
             }
         }
+    }
+}
+
+/// Whether descriptor 1 or 2 may end up as one that was only opened to read: by its name
+/// (`/dev/stdout`) a program could then write to a file that nobody judged as written.
+fn may_open_output_to_read(
+    fd: Option<ast::IoFd>,
+    kind: &IoFileRedirectKind,
+    target: &IoFileRedirectTarget,
+) -> bool {
+    let is_output = |fd: i64| matches!(fd, 1 | 2);
+    let (usual, copies) = match kind {
+        IoFileRedirectKind::Read => (0, false),
+        IoFileRedirectKind::DuplicateInput => (0, true),
+        IoFileRedirectKind::DuplicateOutput => (1, true),
+        IoFileRedirectKind::ReadAndWrite
+        | IoFileRedirectKind::Write
+        | IoFileRedirectKind::Append
+        | IoFileRedirectKind::Clobber => return false,
+    };
+    if !is_output(fd.map_or(usual, i64::from)) {
+        return false;
+    }
+    let from = match target {
+        IoFileRedirectTarget::Fd(from) => Some(i64::from(*from)),
+        // `>&word`: a number, a number that moves (`3-`), a dash that closes, or a file.
+        IoFileRedirectTarget::Duplicate(word) => match word.value.trim_end_matches('-') {
+            "" => return false,
+            number => number.parse().ok(),
+        },
+        IoFileRedirectTarget::Filename(_) | IoFileRedirectTarget::ProcessSubstitution(..) => None,
+    };
+    match (copies, from) {
+        (true, Some(from)) => !is_output(from),
+        (true, None) => matches!(kind, IoFileRedirectKind::DuplicateInput),
+        (false, _) => true,
     }
 }

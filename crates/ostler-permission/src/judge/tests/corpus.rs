@@ -26,6 +26,17 @@ const HARMLESS: &[&str] = &[
     "echo \"hello $USER\"",
     "echo 'a; b'",
     "printf '%s\\n' hello",
+    "printf '%d%% new\\n' 5",
+    "printf '%(%F)T\\n' -1",
+    "jq '.include, .import' a.json",
+    "jq '.included' a.json",
+    "strings -n 8 a.bin",
+    "ps -eo pid,args",
+    "ls 1>&2 2>&1",
+    "echo warn > /dev/stderr",
+    "ls | tee /dev/stderr",
+    "cat /dev/stdin < a.txt",
+    "cat <&3 3< a.txt",
     "true",
     "true && echo ok",
     "false || echo failed",
@@ -240,6 +251,33 @@ const MUST_ASK: &[&str] = &[
     "file -C -m x",
     "tree -o out",
     "printf -v PATH x",
+    "printf 'abc%1n' PATH; ls",
+    "printf '%-5n' PATH",
+    "printf '%ln' PATH",
+    "printf '%%%n' PATH",
+    "printf '%s%*n' a 3 PATH",
+    // Filters and lists of arguments that name further files.
+    "jq -n 'import \"c\" as $c {search: \"/home/u\"}; $c'",
+    "jq -n 'include \"c\"; 1'",
+    "jq -n '#x\nimport\"c\" as $c; 1'",
+    "strings @list",
+    "strings *",
+    "ps -eo pid,environ",
+    "ps -o environ",
+    "rustup --version",
+    "go version",
+    // A descriptor's name is a way around what was judged when it was opened.
+    "9<. cat /dev/fd/9/link/secret",
+    "echo x 9<. > /dev/fd/9/.git/hooks/pre-commit",
+    "echo x 9<a > /dev/fd/9",
+    "echo x < a > /dev/stdin",
+    "echo x < a 2>&0 > /dev/stderr",
+    "echo x 1<a > /dev/stdout",
+    "echo x 3<a 1>&3 2>/dev/stdout",
+    "ls | tee /dev/fd/9/x",
+    "ls | tee /dev/stdin",
+    "cat 9<. /dev/fd/9/../../null",
+    "echo x > /dev/fd/9/../../null",
     "printf \"$X\"",
     "man -P ./x ls",
     "tar --to-command=x -xf y",
@@ -615,6 +653,16 @@ fn a_denied_program_is_caught_in_every_spelling() {
         let case = case.mode(Mode::BypassPermissions);
         assert_ne!(case.verdict(), Allow, "[bypass] {command}");
     }
+    let far = format!("unknown-wrapper {}rm x", "a ".repeat(40));
+    let case = Case::bash(&far).deny("Bash(rm:*)").mode(Mode::BypassPermissions);
+    assert_ne!(case.verdict(), Allow, "{far}");
+    for options in ["", "-C a ", "--glob-pathspecs ", "--attr-source=HEAD ", "--no-such-option "] {
+        let command = format!("git {options}push origin");
+        let case = Case::bash(&command).deny("Bash(git push:*)").mode(Mode::BypassPermissions);
+        assert_ne!(case.verdict(), Allow, "{command}");
+    }
+    let script = "npm_config_script_shell=./x npm run test";
+    assert_eq!(Case::bash(script).allow("Bash(npm run test:*)").verdict(), Ask);
     for command in ["$X x", "$'rm' x", "eval \"$X\"", "r{m,} x", "bash -c \"$X\"", "echo 'open"] {
         let case = Case::bash(command).deny("Bash(rm:*)").mode(Mode::BypassPermissions);
         assert_eq!(case.verdict(), Ask, "{command}");
