@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use ostler_stdx::mend_surrogates;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
@@ -81,45 +82,6 @@ pub(crate) fn parse(line: &[u8]) -> Result<Value, serde_json::Error> {
         Cow::Owned(mended) => serde_json::from_str(&mended),
         Cow::Borrowed(_) => Err(error),
     })
-}
-
-/// Escapes of half a surrogate pair become one of U+FFFD.
-fn mend_surrogates(text: &str) -> Cow<'_, str> {
-    let mut out = String::new();
-    let mut kept = 0;
-    let mut at = 0;
-    let bytes = text.as_bytes();
-    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\')) {
-        at += found;
-        match unit(bytes, at) {
-            Some(0xd800..=0xdbff) if matches!(unit(bytes, at + 6), Some(0xdc00..=0xdfff)) => {
-                at += 12;
-            }
-            Some(0xd800..=0xdfff) => {
-                out.push_str(text.get(kept..at).unwrap_or_default());
-                out.push_str("\\ufffd");
-                at += 6;
-                kept = at;
-            }
-            Some(_) => at += 6,
-            // Any other escape: the character after it is no escape of its own.
-            None => at += 2,
-        }
-    }
-    if kept == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(text.get(kept..).unwrap_or_default());
-    Cow::Owned(out)
-}
-
-/// The UTF-16 unit that the escape at a place means.
-fn unit(bytes: &[u8], at: usize) -> Option<u16> {
-    let escape = bytes.get(at..at + 6)?;
-    let hex = escape.strip_prefix(b"\\u")?;
-    let hex =
-        std::str::from_utf8(hex).ok().filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))?;
-    u16::from_str_radix(hex, 16).ok()
 }
 
 /// A request of the host was done.

@@ -2,7 +2,10 @@
 //!
 //! Never fails on input: whatever the bytes are, they become a [`Call`].
 
+use std::borrow::Cow;
+
 use ostler_protocol::{ErrorKind, RpcError, params::invalid};
+use ostler_stdx::mend_surrogates;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 
@@ -65,7 +68,7 @@ pub enum Call {
 /// Reads one call. `jsonrpc` is not looked at.
 #[must_use]
 pub fn decode_call(bytes: &[u8]) -> Call {
-    match serde_json::from_slice(bytes) {
+    match parse(bytes) {
         Ok(Value::Object(object)) => of_object(object),
         Ok(Value::Array(_)) => bad(None, "batches are not supported: send one request at a time"),
         Ok(_) => bad(None, "a request is an object"),
@@ -73,6 +76,18 @@ pub fn decode_call(bytes: &[u8]) -> Call {
             RpcError::new(ErrorKind::Usage, format!("this is not JSON: {error}")).code(-32700),
         ),
     }
+}
+
+/// Halves of surrogate pairs (text that a caller cut) become U+FFFD: the line of a prompt must
+/// not be lost, nor its caller wait for ever.
+fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(bytes).or_else(|error| {
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        match mend_surrogates(text) {
+            Cow::Owned(mended) => serde_json::from_str(&mended),
+            Cow::Borrowed(_) => Err(error),
+        }
+    })
 }
 
 fn of_object(mut object: Map<String, Value>) -> Call {
@@ -153,6 +168,14 @@ mod tests {
         assert_eq!(call, Call::Request { id, method: "m".to_owned(), params });
         let call = decode_call(br#"{"method":"m","params":null}"#);
         assert_eq!(call, Call::Notification { method: "m".to_owned(), params: None });
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_does_not_cost_the_call() {
+        let call = decode_call(br#"{"id":1,"method":"m","params":{"text":"cut \ud83d"}}"#);
+        let params = Some(json!({"text": "cut \u{fffd}"}));
+        assert_eq!(call, Call::Request { id: 1.into(), method: "m".to_owned(), params });
+        assert_eq!(code(r#"{"id":1,"method":"\ud83d"#), (None, -32700));
     }
 
     #[test]

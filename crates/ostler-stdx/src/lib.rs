@@ -8,6 +8,7 @@ mod cancel;
 mod clock;
 mod ids;
 mod never;
+mod surrogates;
 
 pub use abs_path::{AbsPath, NotAbsolute};
 pub use address::public_address;
@@ -15,3 +16,4 @@ pub use bounded::{Bounded, bound_middle, floor_char_boundary};
 pub use cancel::Cancel;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use ids::IdGen;
+pub use surrogates::mend_surrogates;
