@@ -7,6 +7,7 @@ use ostler_sandbox::{
     Decide, Domains, Folders, LazySandbox, ProbeOptions, SandboxOptions, SandboxSettings,
     Supervisor,
 };
+use ostler_stdx::AbsPath;
 
 use crate::{env::Environment, host::Host, live::SessionSpec};
 
@@ -32,6 +33,7 @@ pub(crate) fn shelter(
     host: &Host,
     spec: &SessionSpec,
     settings: &SandboxSettings,
+    deny_read: Vec<AbsPath>,
     supervisor: &Supervisor,
     session_id: &str,
 ) -> Option<Shelter> {
@@ -45,7 +47,7 @@ pub(crate) fn shelter(
         own: vec![own.clone()],
         allow_write: Vec::new(),
         deny_write: Vec::new(),
-        deny_read: Vec::new(),
+        deny_read,
     };
     let network = &settings.network;
     let domains = Domains {

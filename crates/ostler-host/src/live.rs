@@ -211,7 +211,7 @@ impl LiveSession {
         let id = SessionId::from(log.session_id());
         let carried =
             loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
-        let settings = crate::rules::load(host, &spec);
+        let mut settings = crate::rules::load(host, &spec);
         let mode = spec
             .mode
             .or(carried.mode.filter(|_| spec.keep_mode))
@@ -227,10 +227,23 @@ impl LiveSession {
             projected,
             host.on_change(),
         ));
-        let rules = Arc::new(SessionRules::new(host, &spec, settings.rules, settings.extra_dirs)?);
+        let rules = Arc::new(SessionRules::new(
+            host,
+            &spec,
+            std::mem::take(&mut settings.rules),
+            std::mem::take(&mut settings.extra_dirs),
+        )?);
         let supervisor = Supervisor::new(host.exe());
+        let (hidden, open) = rules.denied_reads();
+        if settings.sandbox.enabled {
+            settings.warnings.extend(open.iter().map(|glob| {
+                format!(
+                    "the sandbox does not hide `{glob}`: it can hide paths without wildcards only"
+                )
+            }));
+        }
         let shelter =
-            crate::hands::shelter(host, &spec, &settings.sandbox, &supervisor, id.as_str());
+            crate::hands::shelter(host, &spec, &settings.sandbox, hidden, &supervisor, id.as_str());
         let tools = tools(host, &spec, &id, &supervisor, &rules, shelter.clone())?;
         let state = restored(&carried);
         let harmless = Harmless::default();

@@ -185,6 +185,23 @@ impl SessionRules {
         judge(&Call { tool, args, accesses, mode, rules: &rules, facts: &facts, can_ask })
     }
 
+    /// What deny rules keep from being read, as a sandbox can hide it: paths without
+    /// wildcards, and of a name anywhere the one in the project itself. Then what it cannot.
+    pub(crate) fn denied_reads(&self) -> (Vec<AbsPath>, Vec<String>) {
+        let everywhere = Access::Search { root: AbsPath::root() };
+        let judged = self.judge("Grep", &Map::new(), &[everywhere], Mode::Default, true);
+        let mut paths = Vec::new();
+        let mut globs = Vec::new();
+        for glob in judged.excluded {
+            let plain = glob.trim_end_matches("/**").replace("/**/", "/");
+            match AbsPath::new(&plain) {
+                Ok(path) if !plain.contains(['*', '?', '[', '{']) => paths.push(path),
+                _ => globs.push(glob),
+            }
+        }
+        (paths, globs)
+    }
+
     fn facts(&self, accesses: &[Access]) -> Facts {
         let extra_dirs = self.extra_dirs.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut resolved: HashMap<AbsPath, Resolved> = HashMap::new();

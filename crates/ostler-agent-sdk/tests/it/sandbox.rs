@@ -90,3 +90,21 @@ async fn a_deny_rule_holds_inside_too() {
     assert!(only(&end.frames, "result")["permission_denials"][0]["tool_name"] == "Bash");
     assert!(end.home.project().join("greet.sh").exists());
 }
+
+#[tokio::test]
+async fn what_rules_deny_to_read_is_hidden_inside() {
+    let sandbox = json!({"enabled": true, "autoAllowBashIfSandboxed": true});
+    let rules = json!({"deny": ["Read(greet.sh)", "Read(*.pem)"]});
+    let settings = json!({"sandbox": sandbox, "permissions": rules}).to_string();
+    let command = "f=greet; cat \"$f.sh\"; echo over";
+    let replies = json!([
+        {"when": {"toolResultFor": "Bash"}, "steps": [{"text": "Done."}]},
+        {"steps": [{"toolUse": {"name": "Bash", "input": {"command": command}}}]}
+    ]);
+    let mut pipes = Pipes::start(&["--settings", &settings, ASKED], replies);
+    pipes.prompt("go").await;
+    let end = pipes.end().await;
+    let said = result(&end.frames);
+    assert!(said.contains("over") && !said.contains("Helo"), "{said}");
+    assert!(end.stderr.contains("does not hide") && end.stderr.contains("*.pem"), "{}", end.stderr);
+}
