@@ -52,7 +52,7 @@ impl Host {
     /// Looks at home, settings, model, programs and sandbox, in this order.
     pub async fn doctor(&self) -> Vec<Finding> {
         let spec = SessionSpec::new(self.env().cwd.clone());
-        let settings = crate::rules::load(self, &spec);
+        let settings = crate::settings::load(self, &spec);
         let mut findings = vec![self.home()];
         findings.extend(
             settings.warnings.iter().map(|text| Finding::new("settings", Health::Weak, text)),

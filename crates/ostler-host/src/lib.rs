@@ -22,6 +22,7 @@ mod project;
 mod prompt;
 mod question;
 mod rules;
+mod settings;
 mod transcript;
 
 pub use doctor::{Finding, Health};

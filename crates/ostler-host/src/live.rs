@@ -211,7 +211,7 @@ impl LiveSession {
         let id = SessionId::from(log.session_id());
         let carried =
             loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
-        let mut settings = crate::rules::load(host, &spec);
+        let mut settings = crate::settings::load(host, &spec);
         let mode = spec
             .mode
             .or(carried.mode.filter(|_| spec.keep_mode))
@@ -404,7 +404,7 @@ impl LiveSession {
         let model = match model {
             Some(_) => host.choose_model(&self.cwd, None, model, Some(&self.model().0))?,
             None => {
-                let settings = crate::rules::load(host, &self.spec);
+                let settings = crate::settings::load(host, &self.spec);
                 host.resolve_model(&self.spec, None, settings.model.as_deref())?
             }
         };

@@ -221,7 +221,7 @@ impl Handler for Host {
         _params: HostInfoParams,
     ) -> Result<HostInfoResult, RpcError> {
         let spec = SessionSpec::new(self.env().cwd.clone());
-        let settings = crate::rules::load(self, &spec);
+        let settings = crate::settings::load(self, &spec);
         let model = self
             .resolve_model(&spec, None, settings.model.as_deref())
             .ok()
