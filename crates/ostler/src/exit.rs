@@ -7,6 +7,8 @@ use std::{
 
 use ostler_protocol::{ErrorKind, RpcError};
 
+use crate::visible::visible;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -53,9 +55,9 @@ impl Exit {
 
 /// Tells an error on standard error, with what to do about it.
 pub(crate) fn fail(exit: Exit, message: &str, hint: Option<&str>) -> Exit {
-    let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    let hint = hint.map(|hint| format!("\nhint: {}", visible(hint))).unwrap_or_default();
     // Nobody may read standard error; the exit code still tells.
-    writeln!(io::stderr(), "error: {message}{hint}").unwrap_or_default();
+    writeln!(io::stderr(), "error: {}{hint}", visible(message)).unwrap_or_default();
     exit
 }
 

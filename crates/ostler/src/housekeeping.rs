@@ -1,6 +1,9 @@
 //! `session`, `trust`, `providers`: looking and setting, without a run.
 
-use std::{io::Write as _, path::PathBuf};
+use std::{
+    io::{IsTerminal as _, Write as _},
+    path::PathBuf,
+};
 
 use ostler_host::{Finding, Health, Host};
 use ostler_protocol::{
@@ -18,6 +21,7 @@ use crate::{
     args::{JsonArgs, SessionArgs, SessionCommand, TrustArgs},
     exit::{self, Exit},
     open_host, runtime,
+    visible::visible,
 };
 
 fn caller() -> Caller {
@@ -35,7 +39,11 @@ fn with_host<T>(
         Err(error) => return exit::fail(Exit::Failed, &error.to_string(), None),
     };
     match runtime.block_on(work(&host)) {
-        Ok(value) => exit::written(std::io::stdout().write_all(print(value).as_bytes())),
+        Ok(value) => {
+            let text = print(value);
+            let text = if std::io::stdout().is_terminal() { visible(&text) } else { text.into() };
+            exit::written(std::io::stdout().write_all(text.as_bytes()))
+        }
         Err(error) => exit::rpc(&error),
     }
 }

@@ -8,6 +8,7 @@ mod run;
 mod serve;
 mod signals;
 mod terminal;
+mod visible;
 mod web;
 
 use std::{ffi::OsString, io::Write as _, process::ExitCode};

@@ -2,6 +2,7 @@
 
 mod output;
 mod tasks;
+mod words;
 
 use std::{
     io::{IsTerminal as _, Read as _},

@@ -7,6 +7,8 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use ostler_host::{Answer, AnswerSource, core::AskedEvent};
 use ostler_protocol::{DiffOp, session::PermissionDecision};
 
+use crate::visible::{visible, visible_line};
+
 /// Lines of a diff that a question shows.
 const DIFF_LINES: usize = 40;
 
@@ -29,16 +31,19 @@ pub(crate) fn ask(asked: &AskedEvent) -> Choice {
     if let Some(answer) = answer {
         return Choice { answer, keep: None };
     }
-    let mut text = format!("\n{}: {}\n", asked.tool_name, asked.question.title);
+    let mut text =
+        format!("\n{}: {}\n", visible_line(&asked.tool_name), visible_line(&asked.question.title));
     if let Some(command) = asked.args.get("command").and_then(serde_json::Value::as_str) {
         text.push_str(&format!("  $ {}\n", visible(command)));
     }
     if let Some(reason) = &asked.question.reason {
-        text.push_str(&format!("  asked because: {reason}\n"));
+        text.push_str(&format!("  asked because: {}\n", visible_line(reason)));
     }
     push_diff(&mut text, asked);
     let rule = asked.question.suggested_rule.as_deref();
-    let always = rule.map(|rule| format!(", [a]lways in this session: {rule}")).unwrap_or_default();
+    let always = rule
+        .map(|rule| format!(", [a]lways in this session: {}", visible_line(rule)))
+        .unwrap_or_default();
     text.push_str(&format!("[y] once{always}, [n]o, or say why not: "));
     let mut line = String::new();
     let read = write!(io::stderr(), "{text}")
@@ -56,23 +61,21 @@ pub(crate) fn ask(asked: &AskedEvent) -> Choice {
 
 fn push_diff(text: &mut String, asked: &AskedEvent) {
     for diff in &asked.question.diffs {
-        text.push_str(&format!("  {} +{} -{}\n", diff.path, diff.added, diff.removed));
+        text.push_str(&format!(
+            "  {} +{} -{}\n",
+            visible_line(&diff.path),
+            diff.added,
+            diff.removed
+        ));
         for line in diff.hunks.iter().flat_map(|hunk| &hunk.lines).take(DIFF_LINES) {
             let sign = match line.op {
                 DiffOp::Context => ' ',
                 DiffOp::Added => '+',
                 DiffOp::Removed => '-',
             };
-            text.push_str(&format!("  {sign} {}\n", visible(&line.text)));
+            text.push_str(&format!("  {sign} {}\n", visible_line(&line.text)));
         }
     }
-}
-
-/// Text without control characters: what is shown is what there is.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
-        .collect()
 }
 
 fn allow(decision: &str, keep: Option<PermissionDecision>) -> Choice {

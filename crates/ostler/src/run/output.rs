@@ -5,9 +5,11 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use ostler_agent_sdk::{Projector, ProjectorOptions};
 use ostler_host::{LiveSession, RunEnd, RunReason, SessionEvent, core::event::ToolDone};
 
+use super::words::Words;
 use crate::{
     args::{OutputFormat, RunArgs},
     exit::{self, Exit},
+    visible::{visible, visible_line},
 };
 
 /// Writes what happens, as the output format says.
@@ -19,12 +21,19 @@ pub(crate) struct Output {
 }
 
 enum Form {
-    /// The answer; streamed where a person looks, else the last words at the end.
-    Text { streams: bool, column: usize, paragraphs: u32 },
+    /// The answer; all words of the run, else the last ones at its end.
+    Text(Option<Words>),
     /// Frames of the Agent SDK; `last` keeps only the result.
     Frames { projector: Box<Projector>, only_result: bool },
     /// Lines that come ready.
     Lines,
+}
+
+impl Form {
+    /// Whether words stand on a terminal before their answer is whole.
+    fn shows_words(&self) -> bool {
+        matches!(self, Self::Text(Some(words)) if words.is_terminal)
+    }
 }
 
 impl Output {
@@ -37,7 +46,9 @@ impl Output {
             only_result,
         };
         let form = match args.output_format {
-            OutputFormat::Text => Form::Text { streams: !print, column: 0, paragraphs: 0 },
+            OutputFormat::Text => {
+                Form::Text((!print).then(|| Words::new(io::stdout().is_terminal())))
+            }
             OutputFormat::Json => frames(true),
             OutputFormat::StreamJson => frames(false),
             OutputFormat::Events => Form::Lines,
@@ -49,20 +60,18 @@ impl Output {
     /// Lines about what waits for trust and which settings were skipped.
     pub(crate) fn warn(&self, warnings: &[String]) {
         for line in warnings {
-            tell(&format!("ostler: {line}"));
+            tell(&format!("ostler: {}", visible(line)));
         }
     }
 
     /// Writes one event.
     pub(crate) fn event(&mut self, event: &SessionEvent) -> Result<(), Exit> {
         if self.tells {
-            self.tell_tools(event);
+            self.tell_tools(event)?;
         }
         let written = match &mut self.form {
-            Form::Text { streams: true, column, paragraphs } => {
-                stream(&mut self.out, event, column, paragraphs)
-            }
-            Form::Text { streams: false, .. } | Form::Lines => Ok(()),
+            Form::Text(Some(words)) => words.event(&mut self.out, event),
+            Form::Text(None) | Form::Lines => Ok(()),
             Form::Frames { projector, only_result } => {
                 let is_result = matches!(event, SessionEvent::RunEnded(_));
                 projector.project(event).into_iter().try_for_each(|line| {
@@ -88,59 +97,44 @@ impl Output {
 
     /// Writes what is left at the end of the run.
     pub(crate) fn end(mut self, end: Option<&RunEnd>) -> Exit {
-        let written = match (&self.form, end) {
-            (Form::Text { streams: false, .. }, Some(end)) if end.failure.is_none() => {
-                writeln!(self.out, "{}", end.text.trim_end())
+        let written = match (&mut self.form, end) {
+            (Form::Text(None), Some(end)) if end.failure.is_none() => {
+                let text = end.text.trim_end();
+                let shown = if io::stdout().is_terminal() { visible(text) } else { text.into() };
+                writeln!(self.out, "{shown}")
             }
-            (Form::Text { streams: true, column: 1.., .. }, _) => writeln!(self.out),
+            (Form::Text(Some(words)), _) => words.end_line(&mut self.out),
             _ => Ok(()),
         };
         if let Err(exit) = done(written.and_then(|()| self.out.flush())) {
             return exit;
         }
-        if let (Form::Text { .. }, Some(end)) = (&self.form, end) {
+        if let (Form::Text(_), Some(end)) = (&self.form, end) {
             tell_end(end);
         }
         Exit::Ok
     }
 
-    fn tell_tools(&mut self, event: &SessionEvent) {
-        match event {
-            SessionEvent::ToolDone(done) => tell(&tool_line(done)),
-            SessionEvent::Retrying { attempt, max, failure, .. } => {
-                tell(&format!("  {}; trying again ({attempt} of {max})", failure.message));
+    fn tell_tools(&mut self, event: &SessionEvent) -> Result<(), Exit> {
+        let line = match event {
+            SessionEvent::ToolDone(done) => tool_line(done),
+            SessionEvent::Retrying { message_id, attempt, max, failure, .. } => {
+                let stands = message_id.is_some() && self.form.shows_words();
+                let void = if stands { "; the answer above is void" } else { "" };
+                let why = visible_line(&failure.message);
+                format!("  {why}{void}; trying again ({attempt} of {max})")
             }
-            SessionEvent::Notice { text, .. } => tell(&format!("  {text}")),
-            _ => {}
+            SessionEvent::Notice { text, .. } => format!("  {}", visible(text)),
+            _ => return Ok(()),
+        };
+        // Words that stand in a line of the same terminal end there first.
+        if let Form::Text(Some(words)) = &mut self.form
+            && words.is_terminal
+        {
+            done(words.end_line(&mut self.out).and_then(|()| self.out.flush()))?;
         }
-    }
-}
-
-/// Words as they come; a blank line between answers.
-fn stream(
-    out: &mut BufWriter<io::Stdout>,
-    event: &SessionEvent,
-    column: &mut usize,
-    paragraphs: &mut u32,
-) -> io::Result<()> {
-    match event {
-        SessionEvent::BlockStarted { kind: ostler_host::BlockKind::Text, .. } => {
-            let gap = if *paragraphs == 0 {
-                ""
-            } else if *column > 0 {
-                "\n\n"
-            } else {
-                "\n"
-            };
-            *paragraphs += 1;
-            *column = 0;
-            out.write_all(gap.as_bytes())
-        }
-        SessionEvent::TextDelta(delta) => {
-            *column = if delta.text.ends_with('\n') { 0 } else { 1 };
-            out.write_all(delta.text.as_bytes())
-        }
-        _ => Ok(()),
+        tell(&line);
+        Ok(())
     }
 }
 
@@ -153,7 +147,7 @@ fn tool_line(done: &ToolDone) -> String {
         (false, Some(by)) => format!("  (refused: {})", by.name()),
         (false, None) => "  (failed)".to_owned(),
     };
-    let line = format!("  {mark} {}{changes}{why}", done.title);
+    let line = format!("  {mark} {}{changes}{why}", visible_line(&done.title));
     if plain { line } else { format!("\x1b[2m{line}\x1b[0m") }
 }
 

@@ -6,7 +6,7 @@ use ostler_host::{Answer, AnswerSource, answered_question, core::AskedEvent, ope
 use ostler_protocol::event::{QuestionAsked, QuestionKind, QuestionSpec};
 use serde_json::json;
 
-use super::visible;
+use crate::visible::{visible, visible_line};
 
 /// Asks, if the call is a question or a plan.
 pub(super) fn ask(
@@ -51,8 +51,8 @@ fn one(
             output,
             "  {}. {}{gap}{}",
             at + 1,
-            visible(&option.label),
-            visible(&option.description)
+            visible_line(&option.label),
+            visible_line(&option.description)
         )?;
     }
     let several = if spec.multiple { ", several with commas" } else { "" };

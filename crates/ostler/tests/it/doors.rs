@@ -88,6 +88,38 @@ fn run_asks_on_the_terminal() {
     world.model.assert_clean();
 }
 
+#[test]
+fn nothing_that_others_wrote_steers_the_terminal() {
+    // Told as a title, a command, a path, an answer and, in the end, a failure.
+    let world = World::saying(
+        r#"[{"when": {"turn": 1}, "steps": [
+             {"text": "look \u001b]0;owned\u0007 \u009b2J"},
+             {"toolUse": {"name": "Bash", "input":
+               {"command": "sh\u001b[1A test.sh", "description": "Run\r\nostler: all is well \u202e"}}},
+             {"toolUse": {"name": "Edit", "input":
+               {"file_path": "${cwd}/greet.sh", "old_string": "Helo", "new_string": "He\u001b[8mllo"}}}]},
+            {"when": {"toolResultFor": "Edit"},
+             "steps": [{"error": {"status": 400, "body": "bad \u001b[31m request"}}]}]"#,
+    );
+    let pty = nix::pty::openpty(None, None).unwrap();
+    let mut command = world.ostler(&["run", "go"]);
+    let end = || pty.slave.try_clone().unwrap();
+    command.stdin(end()).stderr(end()).stdout(end());
+    let mut child = command.spawn().unwrap();
+    drop((command, pty.slave));
+    let shown = answer_yes(File::from(pty.master));
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{shown}");
+    for told in
+        ["\u{241b}]0;owned\u{2407}", "sh\u{241b}[1A test.sh", "Run\u{240d}\u{240a}ostler", "+ "]
+    {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    // Our own dim lines are all that is left; the terminal itself adds `\r` before `\n`.
+    let ours = shown.replace("\x1b[2m", "").replace("\x1b[0m", "").replace("\r\n", "\n");
+    let steers = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c);
+    assert_eq!(ours.chars().find(steers), None, "{ours:?}");
+}
+
 /// Types `y` at each question; ends when the terminal does. Gives what was shown.
 fn answer_yes(mut terminal: File) -> String {
     let mut shown = String::new();
