@@ -96,6 +96,10 @@ pub struct Settings {
     pub model: Option<Sourced<String>>,
     /// `sandbox` of all files as one object (agent-sdk.md 5.7).
     pub sandbox: Map<String, Value>,
+    /// `hooks` of every file that has them, strongest first: event name to a list of
+    /// `{matcher?, hooks: [...]}` or of flat entries (agent-sdk.md 5.6, ipc.md 5.4). Only
+    /// those that may run: of an untrusted project none.
+    pub hooks: Vec<Sourced<Value>>,
     /// What waits for trust and how to give it: one line for standard error.
     pub withheld: Option<String>,
     /// Files and values that do not count because they are broken.
@@ -316,6 +320,14 @@ impl Settings {
             kept
         };
         sandbox::merge(&mut self.sandbox, wanted);
+        if !loaded.hooks.is_empty() {
+            if grant.rest {
+                self.hooks.push(file.sourced(loaded.hooks.into()));
+            } else {
+                let count = loaded.hooks.values().filter_map(Value::as_array).map(Vec::len).sum();
+                waiting.add(count, "hook", &file.path);
+            }
+        }
         if let Some(model) = loaded.model {
             self.model.get_or_insert(file.sourced(model));
         }

@@ -31,6 +31,7 @@ pub(super) struct Loaded {
     pub(super) additional_directories: Vec<String>,
     pub(super) model: Option<String>,
     pub(super) sandbox: Map<String, Value>,
+    pub(super) hooks: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +42,8 @@ struct File {
     model: Option<String>,
     #[serde(default)]
     sandbox: Option<Map<String, Value>>,
+    #[serde(default)]
+    hooks: Option<Map<String, Value>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -86,6 +89,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Loaded>, Setting
         additional_directories: permissions.additional_directories,
         model: file.model,
         sandbox: file.sandbox.unwrap_or_default(),
+        hooks: file.hooks.unwrap_or_default(),
     }))
 }
 

@@ -100,6 +100,21 @@ fn a_project_tightens_at_once_and_loosens_only_when_trusted() {
 }
 
 #[test]
+fn hooks_come_with_their_file_and_those_of_a_project_wait_for_trust() {
+    let place = Place::new();
+    let hooks =
+        r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[]}],"Stop":[{"command":"x"}]}}"#;
+    place.write("project/.claude/settings.json", hooks);
+    place.write("ostler/settings.json", r#"{"hooks":{"Stop":[{"command":"y"}]}}"#);
+    let before = place.settings(|_| {});
+    assert_eq!(before.hooks.iter().map(|hooks| hooks.tier).collect::<Vec<_>>(), [Tier::User]);
+    assert!(before.withheld.unwrap().contains("2 hooks in"));
+    let after = place.settings(|sources| sources.trust = Trusting::ThisRun);
+    assert_eq!(after.hooks[0].value["Stop"][0]["command"], "x");
+    assert_eq!(after.hooks[1].value["Stop"][0]["command"], "y");
+}
+
+#[test]
 fn a_local_file_that_git_does_not_track_gives_its_allow_rules_alone() {
     let place = Place::new();
     let text = r#"{"permissions":{"allow":["A"],"additionalDirectories":["/etc"]}}"#;
