@@ -5,6 +5,7 @@
 //! after an earlier hit can loosen it.
 
 mod accesses;
+mod explain;
 mod matching;
 mod script;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::{
     update::PermissionUpdate,
 };
 use accesses::Seen;
+pub use explain::{Explanation, Step, explain};
 
 /// What the suggestions are made from.
 pub(crate) mod seen {
@@ -123,11 +125,14 @@ const INTERACTIVE: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
 #[must_use]
 pub fn judge(call: &Call<'_>) -> Judgement {
     let tool = canonical_tool(call.tool);
-    let seen = Seen::new(call, tool);
-    let (verdict, reason) = refuse_unanswerable(call, tool, &seen, decide(call, tool, &seen));
+    judge_seen(call, tool, &Seen::new(call, tool))
+}
+
+fn judge_seen(call: &Call<'_>, tool: &str, seen: &Seen<'_>) -> Judgement {
+    let (verdict, reason) = decide_finally(call, tool, seen);
     let asks = verdict != Verdict::Allow;
     let blocked_path = seen.blocked(call).filter(|_| asks);
-    let suggestions = if asks { suggest::suggestions(call, tool, &seen) } else { Vec::new() };
+    let suggestions = if asks { suggest::suggestions(call, tool, seen) } else { Vec::new() };
     Judgement {
         verdict,
         suggested_rule: suggest::rule(&suggestions),
@@ -139,6 +144,11 @@ pub fn judge(call: &Call<'_>) -> Judgement {
         read_only: seen.read_only,
         excluded: seen.excluded(call, tool),
     }
+}
+
+/// The verdict on what was seen, with an ask that nobody answers turned into a no.
+fn decide_finally(call: &Call<'_>, tool: &str, seen: &Seen<'_>) -> (Verdict, Reason) {
+    refuse_unanswerable(call, tool, seen, decide(call, tool, seen))
 }
 
 fn decide(call: &Call<'_>, tool: &str, seen: &Seen<'_>) -> (Verdict, Reason) {

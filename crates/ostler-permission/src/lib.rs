@@ -18,7 +18,7 @@ mod update;
 
 pub use facts::{Facts, Resolved, paths_to_resolve};
 pub use fuzz::{fuzz_rules, fuzz_shell};
-pub use judge::{Call, Judgement, Reason, ReasonKind, Verdict, judge};
+pub use judge::{Call, Explanation, Judgement, Reason, ReasonKind, Step, Verdict, explain, judge};
 pub use mode::{Cell, Column, MODES, cell, modes_markdown};
 pub use rules::{Behavior, Rule, RuleError, RuleSource, Rules, canonical_tool, split_rule_list};
 pub use shell::shell_words;

@@ -223,7 +223,7 @@ impl<'a> Seen<'a> {
 
 impl SeenAccess<'_> {
     /// What the mode says to this access, and what it is.
-    fn cell(&self, mode: Mode) -> (Cell, String) {
+    pub(super) fn cell(&self, mode: Mode) -> (Cell, String) {
         match self {
             Self::Path(place) => (cell(mode, place.column()), place.describe()),
             Self::Shell(script) => script.cell(mode),

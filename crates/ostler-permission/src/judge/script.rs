@@ -38,12 +38,15 @@ impl<'a> ScriptSeen<'a> {
         };
         let redirects = places(&script.redirects);
         let commands = script.commands.iter().map(|c| places(&c.effect.touches)).collect();
-        let maybe = script
-            .touches()
-            .filter(|touch| touch.how == How::Maybe)
-            .map(|touch| place(touch, cwd, facts))
-            .collect();
-        Self { text, script, redirects, commands, maybe }
+        let mut seen = Self { text, script, redirects, commands, maybe: Vec::new() };
+        seen.maybe = seen.maybe_places(cwd, facts);
+        seen
+    }
+
+    /// The arguments of its commands that may be paths.
+    pub(super) fn maybe_places(&self, cwd: &AbsPath, facts: &Facts) -> Vec<Place> {
+        let maybe = self.script.touches().filter(|touch| touch.how == How::Maybe);
+        maybe.map(|touch| place(touch, cwd, facts)).collect()
     }
 
     /// Every path that is touched for certain.

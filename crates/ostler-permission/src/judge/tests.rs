@@ -10,7 +10,7 @@ use ostler_protocol::{Access, Mode};
 use ostler_stdx::AbsPath;
 use serde_json::{Map, Value};
 
-use super::{Call, Judgement, Verdict, judge};
+use super::{Call, Explanation, Judgement, Verdict, explain, judge};
 use crate::{Behavior, Facts, Resolved, RuleSource, Rules, paths_to_resolve};
 
 pub(super) fn abs(path: &str) -> AbsPath {
@@ -127,17 +127,24 @@ impl Case {
         path.clone()
     }
 
-    pub(super) fn judge(&self) -> Judgement {
-        let facts = self.facts();
-        judge(&Call {
+    fn call<'a>(&'a self, facts: &'a Facts) -> Call<'a> {
+        Call {
             tool: self.tool,
             args: &self.args,
             accesses: &self.accesses,
             mode: self.mode,
             rules: &self.rules,
-            facts: &facts,
+            facts,
             can_ask: self.can_ask,
-        })
+        }
+    }
+
+    pub(super) fn judge(&self) -> Judgement {
+        judge(&self.call(&self.facts()))
+    }
+
+    pub(super) fn explain(&self) -> Explanation {
+        explain(&self.call(&self.facts()))
     }
 
     pub(super) fn verdict(&self) -> Verdict {
