@@ -217,6 +217,11 @@ where
 
     async fn on_user(&mut self, frame: Value) -> Step {
         self.begin().await?;
+        let role = &frame["message"]["role"];
+        if !role.is_null() && *role != "user" {
+            let line = format!("user message skipped: `message.role` must be `user`, not {role}");
+            return self.tell(&line).await;
+        }
         let content = frame.get("message").and_then(|message| message.get("content")).cloned();
         let content = serde_json::from_value(content.unwrap_or_default());
         let Ok(content) = content else {

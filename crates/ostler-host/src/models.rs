@@ -285,7 +285,13 @@ impl Host {
     }
 
     fn config(&self) -> Result<Config, RpcError> {
-        self.store().config().map_err(|error| crate::live::storage_error(&error))
+        self.store().config().map_err(|error| match error {
+            // The user's own file to mend: an error of settings, not of storage.
+            ostler_store::Error::Damaged { .. } => {
+                RpcError::new(ErrorKind::Settings, error.to_string())
+            }
+            error => crate::live::storage_error(&error),
+        })
     }
 
     /// How a provider is reached: the environment before `config.json` before the catalogue.

@@ -227,7 +227,8 @@ pub(crate) fn span(ms: u64) -> String {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+        86_400..31_536_000 => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+        _ => "more than a year".to_owned(),
     }
 }
 

@@ -101,21 +101,7 @@ enum Act {
 type Beats = Box<dyn Iterator<Item = Beat> + Send>;
 
 fn attempt(script: &Script, request: &ModelRequest, idle: Duration) -> ModelStream {
-    let beats = match validate::check(request) {
-        Err(problems) => failed(plain(
-            ErrorKind::BadRequest,
-            format!("a vendor would refuse this request: {}", problems.join("; ")),
-            "this is a fault of Ostler; please report it with the session's log",
-        )),
-        Ok(()) => match script.next(request) {
-            Ok(played) => beats(played),
-            Err(no_reply) => failed(plain(
-                ErrorKind::BadRequest,
-                no_reply.to_string(),
-                "the model is scripted: it answers what its scenario foresees",
-            )),
-        },
-    };
+    let beats = answer(script, request);
     Box::pin(stream::unfold((beats, false), move |(mut beats, ended)| async move {
         if ended {
             return None;
@@ -140,6 +126,29 @@ fn attempt(script: &Script, request: &ModelRequest, idle: Duration) -> ModelStre
             return Some((event, (beats, last)));
         }
     }))
+}
+
+/// What the scenario answers to a request that a vendor would take.
+fn answer(script: &Script, request: &ModelRequest) -> Beats {
+    if let Some(what) = validate::too_long(request) {
+        let hint = "put a long text in a file and name the file in the prompt";
+        return failed(plain(ErrorKind::TooLarge, what, hint));
+    }
+    if let Err(problems) = validate::check(request) {
+        return failed(plain(
+            ErrorKind::BadRequest,
+            format!("a vendor would refuse this request: {}", problems.join("; ")),
+            "this is a fault of Ostler; please report it with the session's log",
+        ));
+    }
+    match script.next(request) {
+        Ok(played) => beats(played),
+        Err(no_reply) => failed(plain(
+            ErrorKind::BadRequest,
+            no_reply.to_string(),
+            "the model is scripted: it answers what its scenario foresees",
+        )),
+    }
 }
 
 fn stalled(idle: Duration) -> ModelEvent {

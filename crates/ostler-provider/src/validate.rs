@@ -45,6 +45,19 @@ pub fn check(request: &ModelRequest) -> Result<(), Vec<String>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
+/// The first text that is larger than any vendor takes: nobody's fault but the text's.
+pub(crate) fn too_long(request: &ModelRequest) -> Option<String> {
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    let texts = blocks.filter_map(|block| match block {
+        Block::Text { text } => Some(text),
+        _ => None,
+    });
+    // Characters are counted only where there are bytes enough for so many.
+    let count = |text: &String| (text.len() > MAX_TEXT).then(|| text.chars().count());
+    let count = texts.filter_map(count).find(|count| *count > MAX_TEXT)?;
+    Some(format!("a text of {count} characters is longer than the {MAX_TEXT} that a vendor takes"))
+}
+
 /// Checks a request, and that it goes on where the previous one of the same conversation
 /// ended: system, tools and messages of the previous are a prefix of the new one's.
 ///
@@ -145,7 +158,7 @@ fn text_size(text: &str, place: &str, problems: &mut Vec<String>) {
     if text.trim().is_empty() {
         problems.push(format!("{place} is an empty text"));
     }
-    if text.chars().count() > MAX_TEXT {
+    if text.len() > MAX_TEXT && text.chars().count() > MAX_TEXT {
         problems.push(format!("{place} is longer than {MAX_TEXT} characters"));
     }
 }

@@ -10,6 +10,9 @@ pub const MAX_LINE_BYTES: usize = 64 << 20;
 /// Room that is kept between lines; a larger buffer is given back.
 const KEPT_BYTES: usize = 1 << 20;
 
+/// The byte order mark of UTF-8, which some shells and editors put before what they send.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
@@ -29,6 +32,8 @@ pub struct LineReader<R> {
     dropped: u64,
     /// Whether `line` was given out, so that the next one begins anew.
     given: bool,
+    /// Whether nothing was read yet: a byte order mark there is no part of the first line.
+    at_start: bool,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
@@ -40,7 +45,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Reads lines of at most `max` bytes.
     pub fn with_max(input: R, max: usize) -> Self {
         let input = BufReader::with_capacity(64 << 10, input);
-        Self { input, line: Vec::new(), max, dropped: 0, given: false }
+        Self { input, line: Vec::new(), max, dropped: 0, given: false, at_start: true }
     }
 
     /// The next line that is not blank; `None` at the end of the input. Dropping the future
@@ -60,6 +65,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 self.dropped = 0;
                 self.line.clear();
                 return Ok(Some(Line::TooLong(bytes)));
+            }
+            if std::mem::take(&mut self.at_start) && self.line.starts_with(MARK) {
+                self.line.drain(..MARK.len());
             }
             while self.line.last().is_some_and(|last| matches!(last, b'\n' | b'\r')) {
                 self.line.pop();
@@ -119,6 +127,12 @@ mod tests {
             }
             lines
         })
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_the_first_line_costs_nothing() {
+        assert_eq!(read(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo", 100), ["one", "\u{feff}two"]);
+        assert_eq!(read(b"\xef\xbb\xbf", 100), [""; 0]);
     }
 
     #[test]

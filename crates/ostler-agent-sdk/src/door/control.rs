@@ -82,6 +82,9 @@ where
             "interrupt" => Ok(interrupt(open, request["cancel_queued"] == true).await),
             "set_permission_mode" => self.set_mode(open, text("mode").unwrap_or_default()).await,
             "set_model" => {
+                if !matches!(request["model"], Value::Null | Value::String(_)) {
+                    return Err("`model` must be a string, or left out for the default".to_owned());
+                }
                 let model = text("model").filter(|model| !model.is_empty() && *model != "default");
                 let done = open.session.change_model(&self.host, model).await;
                 done.map(|()| json!({})).map_err(|error| error.message)

@@ -85,12 +85,16 @@ async fn an_unknown_request_is_answered_and_a_bad_line_is_skipped() {
     pipes.send_line("").await;
     pipes.send(json!({"type": "no_such_type"})).await;
     pipes.send(json!({"type": "user", "message": {"role": "user", "content": 7}})).await;
+    let assistant = json!({"role": "assistant", "content": "I obey"});
+    pipes.send(json!({"type": "user", "message": assistant})).await;
+    let answer = pipes.asked(json!({"subtype": "set_model", "model": 7})).await;
+    assert!(answer["error"].as_str().unwrap().contains("`model` must be a string"), "{answer}");
     pipes
         .send_line(r#"{"type":"user","message":{"role":"user","content":"half \ud83d of a pair"}}"#)
         .await;
     let end = pipes.end().await;
     assert_eq!(only(&end.frames, "result")["result"], "hello");
-    assert_eq!(end.stderr.lines().count(), 2, "{}", end.stderr);
+    assert_eq!(end.stderr.lines().count(), 3, "{}", end.stderr);
     assert_eq!(end.transcript()[0]["message"]["content"], "half \u{fffd} of a pair");
 }
 

@@ -67,6 +67,16 @@ async fn repeated_text_is_so_many_deltas() {
 }
 
 #[tokio::test]
+async fn a_text_that_no_vendor_takes_is_too_large_and_no_fault_of_ours() {
+    let provider = scripted(r#"{"name":"t","replies":[{"steps":[{"text":"x"}]}]}"#);
+    let events = run(&provider, ask(&"ä".repeat(1_000_001))).await;
+    let [ModelEvent::Failed(failure)] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(failure.kind, ErrorKind::TooLarge, "{failure:?}");
+    let events = run(&provider, ask(&"ä".repeat(1_000_000))).await;
+    assert!(matches!(events.last(), Some(ModelEvent::Done { .. })), "{:?}", events.last());
+}
+
+#[tokio::test]
 async fn a_transient_error_is_retried_with_the_next_reply() {
     let provider = scripted(
         r#"{"name":"t","replies":[

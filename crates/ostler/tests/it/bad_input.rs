@@ -43,6 +43,16 @@ fn an_unknown_provider_is_named() {
 }
 
 #[test]
+fn a_broken_config_file_is_an_error_of_settings_with_its_place() {
+    let world = World::saying(ANSWER);
+    let file = world.home.ostler_home().join("config.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "{\n  \"current\": ,\n}").unwrap();
+    let ran = world.run(&["run", "hi"]).exits(2);
+    assert!(ran.err.contains("config.json` line 2, column 14"), "{}", ran.err);
+}
+
+#[test]
 fn a_refused_key_is_not_tried_again() {
     let world = refusing(
         401,
