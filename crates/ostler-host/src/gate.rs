@@ -8,7 +8,8 @@ use ostler_builtins::Shelter;
 use ostler_core::{DeniedBy, Gate, GateCall, Question, Ruling};
 use ostler_permission::{Judgement, ReasonKind, Verdict};
 use ostler_protocol::{Access, Mode};
-use ostler_stdx::Clock;
+use ostler_stdx::{AbsPath, Clock};
+use ostler_store::record::Why;
 use ostler_tool::{AnyTool, Registry, ToolError};
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ use crate::{
     hub::SessionHub,
     keeping::{Harmless, folder_of},
     live::SessionSpec,
+    prompts::suggested_rules,
     rules::SessionRules,
 };
 
@@ -126,7 +128,12 @@ impl Gate for HostGate {
                 if judgement.read_only {
                     self.harmless.note(call.call.id.as_str());
                 }
-                ready(Ruling::Allow { title })
+                let why = if call.approved && judgement.verdict == Verdict::Ask {
+                    Why { by: "person".to_owned(), reason: judgement.reason.text, ..Why::default() }
+                } else {
+                    why(&judgement)
+                };
+                ready(Ruling::Allow { title, why })
             }
         }
     }
@@ -151,6 +158,8 @@ impl HostGate {
             let mut judgement = judge(true);
             if judgement.verdict == Verdict::Ask && judgement.reason.kind == ReasonKind::Mode {
                 judgement.verdict = Verdict::Allow;
+                judgement.reason.kind = ReasonKind::Override;
+                judgement.reason.text = "it runs in the sandbox".to_owned();
                 return judgement;
             }
         }
@@ -163,7 +172,7 @@ impl HostGate {
             title,
             reason: Some(judgement.reason.text.clone()),
             reason_kind: reason_kind(judgement.reason.kind).map(str::to_owned),
-            suggested_rule: judgement.suggested_rule.clone(),
+            suggested_rule: suggested_rules(&judgement.suggestions),
             suggestions: judgement
                 .suggestions
                 .iter()
@@ -172,9 +181,10 @@ impl HostGate {
             targets: judgement.targets.clone(),
             spans: judgement.spans.clone(),
             diffs: Vec::new(),
-            blocked_path: judgement.blocked_path.as_ref().map(ostler_stdx::AbsPath::to_text),
+            blocked_path: judgement.blocked_path.as_ref().map(AbsPath::to_text),
             asked_at,
-            expires_at: self.ask_timeout_ms.map(|timeout| asked_at + timeout),
+            expires_at: self.ask_timeout_ms.map(|timeout| asked_at.saturating_add(timeout)),
+            why: why(judgement),
         }
     }
 }
@@ -215,7 +225,8 @@ fn ask(
 }
 
 fn invalid(message: String, title: String) -> Ruling {
-    Ruling::Deny { message, by: DeniedBy::Invalid, reason_kind: None, title }
+    let why = Why { by: "invalid".to_owned(), ..Why::default() };
+    Ruling::Deny { message, by: DeniedBy::Invalid, reason_kind: None, title, why }
 }
 
 fn input_error(error: &ToolError) -> String {
@@ -230,10 +241,31 @@ fn denied(judgement: Judgement, title: String) -> Ruling {
         ReasonKind::NoSurface => DeniedBy::NoOne,
     };
     Ruling::Deny {
+        why: why(&judgement),
         message: judgement.reason.text,
         by,
         reason_kind: reason_kind(judgement.reason.kind).map(str::to_owned),
         title,
+    }
+}
+
+/// What decided, for the log.
+fn why(judgement: &Judgement) -> Why {
+    let reason = &judgement.reason;
+    let by = match reason.kind {
+        ReasonKind::Rule => "rule",
+        ReasonKind::Mode => "mode",
+        ReasonKind::Safety => "safety",
+        ReasonKind::Interaction => "interaction",
+        ReasonKind::Override => "sandbox",
+        ReasonKind::NoSurface => "no-one",
+    };
+    let file = reason.file.as_ref().map(AbsPath::to_text);
+    Why {
+        by: by.to_owned(),
+        reason: reason.text.clone(),
+        rule: reason.rule.clone(),
+        source: file.or_else(|| reason.source.map(|source| source.name().to_owned())),
     }
 }
 

@@ -4,6 +4,8 @@
 //! subscribers agree, keeps the newest of them for those who come back (ipc.md 1.2), and
 //! hands the unprojected ones to doors of foreign protocols. It never blocks a session.
 
+mod prompts;
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
@@ -14,6 +16,8 @@ use ostler_core::{AskedEvent, SessionEvent, Sink};
 use ostler_protocol::{Event, EventKind, Mode, RequestId, SessionId, session::SessionState};
 
 use crate::{outlet::Outlet, project::Projector};
+pub(crate) use prompts::Known;
+use prompts::Prompts;
 
 /// Events kept for those who come back (ipc.md 1.2).
 const RING_EVENTS: usize = 1000;
@@ -45,7 +49,7 @@ struct State {
     subscribers: Vec<Subscriber>,
     raw: Vec<Outlet<Arc<SessionEvent>>>,
     running: bool,
-    requests: Vec<AskedEvent>,
+    prompts: Prompts,
     failed: bool,
     /// The mode, once it changed.
     mode: Option<Mode>,
@@ -62,6 +66,8 @@ pub struct SessionHub {
     epoch: String,
     state: Mutex<State>,
     on_change: OnChange,
+    /// Held while one answer is carried out, so that of two the second finds it done.
+    answering: tokio::sync::Mutex<()>,
 }
 
 impl std::fmt::Debug for SessionHub {
@@ -81,7 +87,7 @@ impl SessionHub {
     ) -> Self {
         let projector = project.map(|(path, mode)| Projector::new(path, mode));
         let state = Mutex::new(State { projector, ..State::default() });
-        Self { session_id, epoch, state, on_change }
+        Self { session_id, epoch, state, on_change, answering: tokio::sync::Mutex::new(()) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -96,7 +102,7 @@ impl SessionHub {
     /// What the session is doing, and how many requests wait.
     pub(crate) fn doing(&self) -> (SessionState, u32) {
         let state = self.state();
-        let pending = u32::try_from(state.requests.len()).unwrap_or(u32::MAX);
+        let pending = u32::try_from(state.prompts.len()).unwrap_or(u32::MAX);
         let doing = match (pending, state.running, state.failed) {
             (1.., _, _) => SessionState::NeedsYou,
             (0, true, _) => SessionState::Running,
@@ -118,7 +124,17 @@ impl SessionHub {
 
     /// The open requests, oldest first.
     pub(crate) fn requests(&self) -> Vec<AskedEvent> {
-        self.state().requests.clone()
+        self.state().prompts.open().to_vec()
+    }
+
+    /// What is known of a request.
+    pub(crate) fn request(&self, id: &RequestId) -> Option<Known> {
+        self.state().prompts.find(id)
+    }
+
+    /// Waits until no other answer of this session is being carried out.
+    pub(crate) async fn answering(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.answering.lock().await
     }
 
     /// Subscribes a client after a place in the stream. Gives the newest number and
@@ -199,21 +215,18 @@ impl SessionHub {
 
     /// Notes what the session is doing; true if that changed.
     fn follow_state(state: &mut State, event: &SessionEvent) -> bool {
-        let before = (state.running, state.requests.len(), state.failed);
-        let answered = |state: &mut State, id: &RequestId| {
-            state.requests.retain(|open| open.request_id != *id)
-        };
+        let before = (state.running, state.prompts.len(), state.failed);
         match event {
             SessionEvent::RunStarted { .. } => (state.running, state.failed) = (true, false),
-            SessionEvent::Asked(asked) => state.requests.push((**asked).clone()),
+            SessionEvent::Asked(asked) => state.prompts.asked(asked),
             SessionEvent::Answered { request_id, .. }
             | SessionEvent::Withdrawn { request_id, .. } => {
-                answered(state, request_id);
+                state.prompts.over(request_id);
             }
             SessionEvent::RunFailed { .. } => state.failed = true,
             SessionEvent::RunEnded(_) => {
                 state.running = false;
-                state.requests.clear();
+                state.prompts.all_over();
             }
             SessionEvent::ModeChanged(mode) => {
                 state.mode = Some(*mode);
@@ -222,7 +235,7 @@ impl SessionHub {
             SessionEvent::Titled(_) | SessionEvent::ModelChanged { .. } => return true,
             _ => {}
         }
-        before != (state.running, state.requests.len(), state.failed)
+        before != (state.running, state.prompts.len(), state.failed)
     }
 }
 

@@ -20,6 +20,7 @@ pub mod outlet;
 mod outputs;
 mod project;
 mod prompt;
+mod prompts;
 mod question;
 mod rules;
 mod settings;
@@ -46,6 +47,7 @@ pub use ostler_sandbox::hide_own_memory;
 pub use ostler_sandbox::supervisor_main;
 pub use ostler_store::Root;
 pub use prompt::SystemPrompt;
+pub use prompts::Decision;
 pub use question::{answered as answered_question, asked as open_question};
 
 /// The version of the reference whose wire and transcript shapes we follow

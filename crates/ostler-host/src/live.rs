@@ -452,18 +452,6 @@ impl LiveSession {
         Ok(())
     }
 
-    /// Keeps the rule that a decision brings, for the session or in a settings file.
-    ///
-    /// # Errors
-    /// The file that could not be written, or the rule that makes no sense.
-    pub fn learn(
-        &self,
-        decision: ostler_protocol::session::PermissionDecision,
-        rule: &str,
-    ) -> Result<(), RpcError> {
-        self.rules.learn(decision, rule)
-    }
-
     /// Whether the sandbox that the settings ask for is there; the level, if there is one.
     /// What is missing without being required is a line for standard error.
     ///

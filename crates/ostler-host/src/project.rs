@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ostler_core::{
-    DeniedBy, RunReason, SessionEvent,
+    AnswerSource, DeniedBy, RunReason, SessionEvent,
     event::{Delta, ToolDone},
 };
 use ostler_protocol::{
@@ -16,7 +16,7 @@ use ostler_protocol::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{question, transcript};
+use crate::{prompts, question, transcript};
 
 /// Most bytes of one tool result in an event.
 const RESULT_CAP: usize = 256 * 1024;
@@ -126,19 +126,22 @@ impl Projector {
             {
                 vec![self.question_answered(request_id, false, None, Some(reason))]
             }
-            SessionEvent::Answered { request_id, allowed: true, decision, edited_rule, .. } => {
+            SessionEvent::Answered { request_id, allowed: false, decision, reason, .. }
+                if decision == AnswerSource::Dismissed.name() =>
+            {
+                vec![EventKind::PermissionRejected {
+                    request_id: request_id.clone(),
+                    reason: reason.clone(),
+                }]
+            }
+            SessionEvent::Answered { request_id, decision, edited_rule, reason, .. } => {
                 vec![EventKind::PermissionAnswered {
                     request_id: request_id.clone(),
                     answer: PermissionAnswer {
                         decision: decision_of(decision),
                         edited_rule: edited_rule.clone(),
+                        reason: reason.clone(),
                     },
-                }]
-            }
-            SessionEvent::Answered { request_id, reason, .. } => {
-                vec![EventKind::PermissionRejected {
-                    request_id: request_id.clone(),
-                    reason: reason.clone(),
                 }]
             }
             SessionEvent::Withdrawn { request_id, reason } => {
@@ -361,7 +364,7 @@ fn options(mode: Mode, model: Option<(String, String)>) -> EventKind {
 }
 
 fn decision_of(name: &str) -> PermissionDecision {
-    serde_json::from_value(Value::String(name.to_owned())).unwrap_or(PermissionDecision::AllowOnce)
+    serde_json::from_value(Value::String(name.to_owned())).unwrap_or(PermissionDecision::Deny)
 }
 
 /// The last 5 lines that are not blank, each at most 200 characters.
@@ -391,6 +394,7 @@ pub(crate) fn permission_asked(asked: &ostler_core::AskedEvent, cwd: &str) -> Pe
         args: asked.args.clone(),
         description: question.title.clone(),
         suggested_rule: question.suggested_rule.clone(),
+        suggestions: prompts::offers(question.suggested_rule.as_deref()),
         reason: question.reason.clone(),
         cwd: cwd.to_owned(),
         mode: asked.mode,

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::{
     facts::Facts,
     mode::Cell,
-    rules::{Behavior, Rule, Rules, canonical_tool},
+    rules::{Behavior, Rule, RuleSource, Rules, canonical_tool},
     suggest,
     update::PermissionUpdate,
 };
@@ -92,6 +92,10 @@ pub struct Reason {
     pub text: String,
     /// The rule that decided, as written.
     pub rule: Option<String>,
+    /// Where that rule comes from.
+    pub source: Option<RuleSource>,
+    /// The file that it stands in, if it does in one.
+    pub file: Option<AbsPath>,
 }
 
 /// The answer.
@@ -220,7 +224,7 @@ fn refuse_unanswerable(
         return (verdict, reason);
     }
     let text = refusal(call, tool, &reason.text);
-    (Verdict::Deny, Reason { kind: ReasonKind::NoSurface, text, rule: reason.rule })
+    (Verdict::Deny, Reason { kind: ReasonKind::NoSurface, text, ..reason })
 }
 
 fn refusal(call: &Call<'_>, tool: &str, why: &str) -> String {
@@ -251,11 +255,17 @@ fn denial(call: &Call<'_>, tool: &str) -> String {
 }
 
 fn reason(kind: ReasonKind, text: impl Into<String>) -> Reason {
-    Reason { kind, text: text.into(), rule: None }
+    Reason { kind, text: text.into(), rule: None, source: None, file: None }
 }
 
 fn by_rule(text: String, rule: &Rule) -> Reason {
-    Reason { kind: ReasonKind::Rule, text, rule: Some(rule.text.clone()) }
+    Reason {
+        kind: ReasonKind::Rule,
+        text,
+        rule: Some(rule.text.clone()),
+        source: Some(rule.source),
+        file: rule.file.clone(),
+    }
 }
 
 fn mode_says(mode: Mode) -> Reason {

@@ -248,6 +248,10 @@ pub struct PermissionAsked {
     /// A rule that would allow this and its like.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_rule: Option<String>,
+    /// The decisions beyond this one call, with the rule of each and what it covers; none
+    /// where no rule would allow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<PermissionSuggestion>,
     /// Why it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -375,6 +379,18 @@ pub struct AskSpan {
     pub why: String,
 }
 
+/// A decision that holds beyond one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionSuggestion {
+    /// The decision.
+    pub decision: PermissionDecision,
+    /// The rule that it stores.
+    pub rule: String,
+    /// What the rule allows from then on, in words.
+    pub covers: String,
+}
+
 /// How a permission request was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
@@ -384,6 +400,9 @@ pub struct PermissionAnswer {
     /// The rule as the person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_rule: Option<String>,
+    /// The person's reason for a `deny`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// How loud a notice is.

@@ -5,7 +5,7 @@ use std::future::Future;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ts_rs::TS;
 
 use crate::{
@@ -411,7 +411,11 @@ wire! {
         /// Why not; the model reads it. At most 2000 characters.
         #[serde(default)]
         reason: Option<String>,
-        /// The hash of what was shown.
+        /// Other arguments for the call; judged again from the start. Not with `deny`.
+        #[serde(default)]
+        #[ts(type = "Record<string, unknown> | null", optional)]
+        edited_args: Option<Map<String, Value>>,
+        /// The hash of what was shown; if another call waits by now, nothing runs (-32011).
         #[serde(default)]
         hash: Option<String>,
     }

@@ -1,4 +1,7 @@
-//! From JSON to typed params, with errors that name the field (ipc.md R-41).
+//! From JSON to typed params, with errors that name the field (ipc.md R-41): the first wrong
+//! one in the order of the documentation, whatever order the sender wrote them in.
+
+mod fields;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -18,11 +21,35 @@ pub fn decode<T: DeserializeOwned>(method: &str, params: Option<Value>) -> Resul
         Some(params @ Value::Object(_)) => params,
         Some(other) => return Err(invalid(method, "params", "object", kind_of(&other))),
     };
-    serde_path_to_error::deserialize(&params).map_err(|error| {
-        let path = error.path().to_string();
-        let text = error.into_inner().to_string();
+    read(&params).map_err(|found| {
+        let (path, text) = first_wrong::<T>(&params).unwrap_or(found);
         describe(method, &path, &text, &params)
     })
+}
+
+/// The value, or the path and the words of what is wrong.
+fn read<T: DeserializeOwned>(params: &Value) -> Result<T, (String, String)> {
+    serde_path_to_error::deserialize(params)
+        .map_err(|error| (error.path().to_string(), error.into_inner().to_string()))
+}
+
+/// The first field that is wrong in documented order. Serde reports a wrong value where it
+/// meets it and a missing field at the end, so the fields are given to it one more at a time.
+fn first_wrong<T: DeserializeOwned>(params: &Value) -> Option<(String, String)> {
+    let fields = fields::of::<T>()?;
+    let params = params.as_object()?;
+    let mut known = Map::new();
+    for (at, field) in fields.iter().enumerate() {
+        if let Some(value) = params.get(*field) {
+            known.insert((*field).to_owned(), value.clone());
+        }
+        let Err((path, text)) = read::<T>(&Value::Object(known.clone())) else { continue };
+        let missing = text.starts_with("missing field") && path == ".";
+        if !missing || fields[..=at].iter().any(|field| text.contains(&format!("`{field}`"))) {
+            return Some((path, text));
+        }
+    }
+    None
 }
 
 /// The -32602 error for one field.
@@ -111,6 +138,25 @@ mod tests {
         assert!(text.contains("field 'decision' expected one of `allow-once`"), "{text}");
         assert!(text.ends_with("got `maybe`"), "{text}");
         assert!(message::<SessionSendParams>(json!([])).contains("field 'params' expected object"));
+    }
+
+    #[test]
+    fn the_first_wrong_field_in_documented_order_is_named() {
+        for (params, field) in [
+            (json!({}), "requestId"),
+            (json!({"decision": "maybe"}), "requestId"),
+            (json!({"decision": "maybe", "requestId": 3}), "requestId"),
+            (json!({"requestId": "r"}), "decision"),
+            (json!({"reason": 1, "editedRule": 2, "requestId": "r"}), "decision"),
+            (
+                json!({"reason": 1, "editedRule": 2, "decision": "deny", "requestId": "r"}),
+                "editedRule",
+            ),
+            (json!({"hash": 1, "reason": 1, "decision": "deny", "requestId": "r"}), "reason"),
+        ] {
+            let error = decode::<PermissionAnswerParams>("m", Some(params.clone())).unwrap_err();
+            assert_eq!(error.data["field"], field, "{params}: {}", error.message);
+        }
     }
 
     #[test]

@@ -126,6 +126,7 @@ impl Carried {
             Own::Folder { path } => self.folder.clone_from(path),
             Own::Context(context) => *self = context.carried.clone(),
             Own::Asked { .. }
+            | Own::Verdict { .. }
             | Own::Answered { .. }
             | Own::Tool { .. }
             | Own::Response { .. }

@@ -155,6 +155,20 @@ pub enum Own {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// What was said of a call, written before it runs. A call that was asked about has
+    /// one for the question and one for what came of it.
+    Verdict {
+        /// The call.
+        tool_use_id: String,
+        /// `allow`, `ask` or `deny`.
+        verdict: String,
+        /// The mode in force.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
+        /// Why.
+        #[serde(flatten)]
+        why: Why,
+    },
     /// Facts of a finished tool call beyond its result.
     Tool {
         /// The call.
@@ -227,6 +241,24 @@ pub enum Own {
     /// A record of a later version.
     #[serde(other)]
     Unknown,
+}
+
+/// What decided about a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Why {
+    /// `rule`, `mode`, `hook`, `safety`, `sandbox`, `interaction`, `person`, `no-one`,
+    /// `timeout`, `interrupt`, `invalid` or `fault`.
+    pub by: String,
+    /// One sentence.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The rule, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The rule's file; without one, where else it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// What a call or an undo changed on disk. The contents are blobs.

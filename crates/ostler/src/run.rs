@@ -23,7 +23,7 @@ use crate::{
     exit::{self, Exit},
     open_host, runtime,
     signals::{Signals, Told},
-    terminal,
+    terminal::{self, Said},
 };
 use output::Output;
 use tasks::Tasks;
@@ -170,15 +170,21 @@ fn ask(session: &Arc<LiveSession>, asked: &ostler_host::core::AskedEvent) {
     let (session, asked) = (Arc::clone(session), asked.clone());
     tokio::spawn(async move {
         let question = asked.clone();
-        let Ok(choice) = tokio::task::spawn_blocking(move || terminal::ask(&question)).await else {
+        let Ok(said) = tokio::task::spawn_blocking(move || terminal::ask(&question)).await else {
             return;
         };
-        if let (Some(keep), Some(rule)) = (choice.keep, &asked.question.suggested_rule)
-            && let Err(error) = session.learn(keep, rule)
-        {
-            exit::rpc(&error);
+        let done = match said {
+            Said::Decision(decision) => session.decide(&asked.request_id, None, decision).await,
+            Said::Answer(answer) => {
+                session.answer_with(&asked.request_id, &[], answer).await.map(|_| ())
+            }
+        };
+        let Err(error) = done else { return };
+        exit::rpc(&error);
+        // A rule that could not be kept: the request still waits, and a yes is not lost.
+        if error.code != ErrorKind::AlreadyResolved.code() {
+            ask(&session, &asked);
         }
-        session.handle.answer(asked.request_id, choice.answer).await;
     });
 }
 

@@ -223,7 +223,11 @@ decision: PermissionDecision,
 /**
  * The rule as the person changed it.
  */
-editedRule?: string | null, };
+editedRule?: string | null, 
+/**
+ * The person's reason for a `deny`.
+ */
+reason?: string | null, };
 
 /**
  * An open permission request, as `permission_asked` and `permission.pending` give it.
@@ -253,6 +257,11 @@ description: string,
  * A rule that would allow this and its like.
  */
 suggestedRule?: string | null, 
+/**
+ * The decisions beyond this one call, with the rule of each and what it covers; none
+ * where no rule would allow it.
+ */
+suggestions?: Array<PermissionSuggestion>, 
 /**
  * Why it is asked.
  */
@@ -289,6 +298,23 @@ askedAt: number,
  * When it counts as denied; absent means never.
  */
 expiresAt?: number | null, };
+
+/**
+ * A decision that holds beyond one call.
+ */
+export type PermissionSuggestion = { 
+/**
+ * The decision.
+ */
+decision: PermissionDecision, 
+/**
+ * The rule that it stores.
+ */
+rule: string, 
+/**
+ * What the rule allows from then on, in words.
+ */
+covers: string, };
 
 /**
  * Something that a plan wants to do without further questions.
@@ -560,7 +586,11 @@ editedRule?: string | null,
  */
 reason?: string | null, 
 /**
- * The hash of what was shown.
+ * Other arguments for the call; judged again from the start. Not with `deny`.
+ */
+editedArgs?: Record<string, unknown> | null, 
+/**
+ * The hash of what was shown; if another call waits by now, nothing runs (-32011).
  */
 hash?: string | null, };
 

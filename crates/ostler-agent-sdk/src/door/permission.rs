@@ -68,28 +68,32 @@ where
         let pending = open.pending.remove(at);
         let session = std::sync::Arc::clone(&open.session);
         let decision = decision(response, &pending.args);
+        let mut updates = Vec::new();
+        let mut problems = Vec::new();
         for update in decision.updates {
-            if let Err(problem) = self.apply(&session, &update).await {
-                self.tell(&format!("permission update left out: {problem}")).await?;
+            match self.update(update) {
+                Ok(update) => updates.push(update),
+                Err(problem) => problems.push(problem),
             }
         }
-        session.handle.answer(pending.request_id, decision.answer).await;
+        // One that was withdrawn meanwhile changes nothing, and needs no word.
+        let answered = session.answer_with(&pending.request_id, &updates, decision.answer).await;
+        problems.extend(answered.unwrap_or_default());
+        for problem in problems {
+            self.tell(&format!("permission update left out: {problem}")).await?;
+        }
         Ok(())
     }
 
-    async fn apply(
-        &self,
-        session: &ostler_host::LiveSession,
-        update: &Value,
-    ) -> Result<(), String> {
+    fn update(&self, update: Value) -> Result<PermissionUpdate, String> {
         let update: PermissionUpdate =
-            serde_json::from_value(update.clone()).map_err(|error| error.to_string())?;
+            serde_json::from_value(update).map_err(|error| error.to_string())?;
         if let PermissionUpdate::SetMode { mode, .. } = &update {
             self.check_mode(
                 Mode::parse(mode).ok_or_else(|| format!("there is no mode `{mode}`"))?,
             )?;
         }
-        session.apply_update(&update).await.map_err(|error| error.message)
+        Ok(update)
     }
 
     /// Whether the host may choose a mode: bypass only if the launch allowed it.

@@ -13,7 +13,7 @@ use ostler_provider::{Failure, ModelEvent, ModelRequest, ModelStream, SystemBloc
 use ostler_stdx::{AbsPath, Cancel, Clock};
 use ostler_store::{
     OpenBlock, SessionLog,
-    record::{Own, Record},
+    record::{Own, Record, Why},
 };
 use ostler_tool::{Later, Note, Outputs, Progress, Registry, SessionState, ShellFolder, ToolCx};
 use tokio::{
@@ -497,6 +497,11 @@ impl Driver {
                     by: crate::turn::DeniedBy::Safety,
                     reason_kind: None,
                     title: String::new(),
+                    why: Why {
+                        by: "fault".to_owned(),
+                        reason: "the permission check itself failed".to_owned(),
+                        ..Why::default()
+                    },
                 });
             (id, ruling)
         });

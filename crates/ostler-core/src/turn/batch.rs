@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ostler_protocol::{Mode, RequestId, ToolCallId, conversation::ToolResultContent};
-use ostler_store::record::{Own, Record, UserEntry};
+use ostler_store::record::{Own, Record, UserEntry, Why};
 use serde_json::Value;
 
 use super::{
@@ -252,9 +252,10 @@ impl Turn {
             return;
         };
         match ruling {
-            Ruling::Allow { title } => {
+            Ruling::Allow { title, why } => {
                 call.title = title;
                 call.phase = Phase::Running;
+                out.push(Effect::Append(vec![verdict(&call.call, "allow", mode, why)]));
                 out.push(Effect::Emit(SessionEvent::ToolStarted {
                     tool_call_id: call.call.id.clone(),
                     message_id: call.call.message_id.clone(),
@@ -267,19 +268,23 @@ impl Turn {
             Ruling::Ask(question) => {
                 call.title.clone_from(&question.title);
                 let request_id = RequestId(self.ids.uuid());
-                out.push(Effect::Append(vec![Record::Own(Own::Asked {
-                    request_id: request_id.0.clone(),
-                    tool_use_id: call.call.id.0.clone(),
-                })]));
+                out.push(Effect::Append(vec![
+                    verdict(&call.call, "ask", mode, question.why.clone()),
+                    Record::Own(Own::Asked {
+                        request_id: request_id.0.clone(),
+                        tool_use_id: call.call.id.0.clone(),
+                    }),
+                ]));
                 call.phase = Phase::Asking { request_id, question: Box::new(question) };
                 out.extend(
                     call.asked(mode)
                         .map(|asked| Effect::Emit(SessionEvent::Asked(Box::new(asked)))),
                 );
             }
-            Ruling::Deny { message, by, reason_kind, title } => {
+            Ruling::Deny { message, by, reason_kind, title, why } => {
                 call.title = title;
                 call.refuse(message.clone(), by);
+                out.push(Effect::Append(vec![verdict(&call.call, "deny", mode, why)]));
                 out.push(Effect::Emit(SessionEvent::Denied {
                     tool_call_id: call.call.id.clone(),
                     tool_name: call.call.name.clone(),
@@ -299,20 +304,30 @@ impl Turn {
         out: &mut Vec<Effect>,
     ) {
         let State::Working(batch) = &mut self.state else { return };
+        let mode = self.mode;
         let Some(call) = batch.find_request(request_id) else { return };
         let (allowed, decision, edited_rule, reason) = match &answer {
             Answer::Allow { decision, edited_rule, .. } => {
                 (true, decision.clone(), edited_rule.clone(), None)
             }
             Answer::Deny { reason, source, .. } => {
-                (false, deny_name(*source).to_owned(), None, reason.clone())
+                (false, source.name().to_owned(), None, reason.clone())
             }
         };
-        out.push(Effect::Append(vec![Record::Own(Own::Answered {
+        let mut records = vec![Record::Own(Own::Answered {
             request_id: request_id.0.clone(),
             decision: decision.clone(),
             reason: reason.clone(),
-        })]));
+        })];
+        if let Answer::Deny { source, .. } = &answer {
+            records.push(verdict(
+                &call.call,
+                "deny",
+                mode,
+                refused_why(*source, reason.as_deref()),
+            ));
+        }
+        out.push(Effect::Append(records));
         let request_id = request_id.clone();
         out.push(Effect::Emit(match &answer {
             Answer::Deny { source: AnswerSource::Timeout | AnswerSource::Gone, .. } => {
@@ -402,17 +417,30 @@ impl Turn {
     }
 }
 
-fn deny_name(source: AnswerSource) -> &'static str {
-    match source {
-        AnswerSource::Person => "deny",
+/// The record of what was said of a call.
+fn verdict(call: &ToolCall, verdict: &str, mode: Mode, why: Why) -> Record {
+    Record::Own(Own::Verdict {
+        tool_use_id: call.id.0.clone(),
+        verdict: verdict.to_owned(),
+        mode: Some(mode),
+        why,
+    })
+}
+
+/// Why a call that was asked about does not run.
+fn refused_why(source: AnswerSource, reason: Option<&str>) -> Why {
+    let by = match source {
+        AnswerSource::Person | AnswerSource::Dismissed => "person",
         AnswerSource::Timeout => "timeout",
-        AnswerSource::Gone => "gone",
-    }
+        AnswerSource::Gone => "no-one",
+    };
+    let reason = reason.unwrap_or_default().to_owned();
+    Why { by: by.to_owned(), reason, ..Why::default() }
 }
 
 fn denied_by(source: AnswerSource) -> DeniedBy {
     match source {
-        AnswerSource::Person => DeniedBy::Person,
+        AnswerSource::Person | AnswerSource::Dismissed => DeniedBy::Person,
         AnswerSource::Timeout | AnswerSource::Gone => DeniedBy::NoOne,
     }
 }
@@ -420,7 +448,9 @@ fn denied_by(source: AnswerSource) -> DeniedBy {
 /// What the model is told of a refusal; it may go on without the call.
 fn denial_text(source: AnswerSource, reason: Option<&str>) -> String {
     let what = match source {
-        AnswerSource::Person => "The user does not want this call to run.",
+        AnswerSource::Person | AnswerSource::Dismissed => {
+            "The user does not want this call to run."
+        }
         AnswerSource::Timeout => {
             "Nobody answered the permission request in time, so the call was not run."
         }

@@ -9,7 +9,7 @@ use ostler_protocol::{
 };
 use ostler_provider::{BlockKind, Failure, ModelEvent, ModelRequest, StopReason, validate};
 use ostler_stdx::IdGen;
-use ostler_store::record::{Entry, EntryBody, Own, Record};
+use ostler_store::record::{Entry, EntryBody, Own, Record, Why};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -63,6 +63,8 @@ struct World {
     next_block: u32,
     next_call: u32,
     judging: Vec<ToolCallId>,
+    /// The newest verdict in the log, by call.
+    verdicts: HashMap<String, String>,
     asking: Vec<RequestId>,
     running: Vec<ToolCallId>,
     started: HashMap<ToolCallId, u32>,
@@ -86,6 +88,7 @@ impl World {
             next_block: 0,
             next_call: 0,
             judging: Vec::new(),
+            verdicts: HashMap::new(),
             asking: Vec::new(),
             running: Vec::new(),
             started: HashMap::new(),
@@ -118,13 +121,20 @@ impl World {
             Effect::CallModel { call } => self.called(call),
             Effect::StopModel => self.model = None,
             Effect::Judge { call, .. } => self.judging.push(call.id),
-            Effect::RunTool(call) => self.running.push(call.id),
+            Effect::RunTool(call) => {
+                let verdict = self.verdicts.remove(&call.id.0);
+                assert_eq!(verdict.as_deref(), Some("allow"), "the log says first that it may run");
+                self.running.push(call.id);
+            }
             Effect::Sync | Effect::ClearJournal | Effect::CancelTools => {}
         }
     }
 
     fn write(&mut self, record: Record) {
         match record {
+            Record::Own(Own::Verdict { tool_use_id, verdict, .. }) => {
+                self.verdicts.insert(tool_use_id, verdict);
+            }
             Record::User(user) => {
                 self.written.insert(user.uuid.clone());
                 self.entries.push(Entry { at_ms: 0, body: EntryBody::User(user) });
@@ -362,13 +372,14 @@ fn prompt(text: &str) -> Prompt {
 
 fn ruling(kind: u8) -> Ruling {
     match kind {
-        0 => Ruling::Allow { title: "t".to_owned() },
+        0 => Ruling::Allow { title: "t".to_owned(), why: Why::default() },
         1 => Ruling::Ask(Question::default()),
         _ => Ruling::Deny {
             message: "no".to_owned(),
             by: DeniedBy::Rule,
             reason_kind: None,
             title: "t".to_owned(),
+            why: Why::default(),
         },
     }
 }

@@ -8,7 +8,7 @@ use ostler_protocol::{
     event::{AskSpan, AskTarget},
 };
 use ostler_provider::ModelEvent;
-use ostler_store::record::{Own, Record};
+use ostler_store::record::{Own, Record, Why};
 use ostler_tool::{Change, Note};
 use serde_json::{Map, Value};
 
@@ -170,6 +170,8 @@ pub enum Ruling {
     Allow {
         /// One line for a person.
         title: String,
+        /// What allowed it, for the log.
+        why: Why,
     },
     /// The person must decide.
     Ask(Question),
@@ -183,6 +185,8 @@ pub enum Ruling {
         reason_kind: Option<String>,
         /// One line for a person.
         title: String,
+        /// What refused it, for the log.
+        why: Why,
     },
 }
 
@@ -211,6 +215,8 @@ pub struct Question {
     pub asked_at: i64,
     /// When it counts as denied, ms since the epoch; never if absent.
     pub expires_at: Option<i64>,
+    /// What made it ask, for the log.
+    pub why: Why,
 }
 
 /// How an open request ended.
@@ -243,10 +249,25 @@ pub enum Answer {
 pub enum AnswerSource {
     /// The person or their host.
     Person,
+    /// The person, who closed the request without deciding; as good as a no.
+    Dismissed,
     /// Nobody in time.
     Timeout,
     /// The front end that could have answered went away.
     Gone,
+}
+
+impl AnswerSource {
+    /// The name of such a refusal in the log and in events.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Person => "deny",
+            Self::Dismissed => "dismissed",
+            Self::Timeout => "timeout",
+            Self::Gone => "gone",
+        }
+    }
 }
 
 /// What refused a call.

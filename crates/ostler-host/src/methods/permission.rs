@@ -1,23 +1,30 @@
-//! `permission.*`: what waits for the person, and their answers.
+//! `permission.*`: what waits for the person, and their answers. Checks in the order of the
+//! documented fields; what an answer does is [`crate::prompts`]'.
 
 use std::sync::Arc;
 
-use ostler_core::{Answer, AnswerSource, AskedEvent};
+use ostler_core::AskedEvent;
+use ostler_permission::split_rule_list;
 use ostler_protocol::{
-    ErrorKind, RequestId, RpcError, SessionId,
+    RequestId, RpcError, SessionId,
     event::PermissionAsked,
     methods::{PermissionAnswerParams, PermissionRejectParams},
     params::invalid,
     session::PermissionDecision,
 };
+use serde_json::{Map, Value};
 
 use crate::{
     host::Host,
+    hub::Known,
     live::LiveSession,
-    project::{permission_asked, shown_hash},
+    project::permission_asked,
+    prompts::{Decision, resolved, unknown},
     question,
     rules::SessionRules,
 };
+
+const METHOD: &str = "permission.answer";
 
 /// Most characters of a person's words.
 const REASON_CAP: usize = 2000;
@@ -45,54 +52,75 @@ pub(super) fn pending(host: &Host, session_id: Option<&SessionId>) -> Vec<Permis
 
 /// Answers a request; the rule that a decision brings is stored before the call runs.
 pub(super) async fn answer(host: &Host, params: PermissionAnswerParams) -> Result<(), RpcError> {
-    let method = "permission.answer";
-    check_length(method, "reason", params.reason.as_deref())?;
-    if let Some(rule) = &params.edited_rule {
-        SessionRules::check_rule(rule).map_err(|why| {
-            invalid(method, "editedRule", "a permission rule", &format!("`{rule}`: {why}"))
-        })?;
-    }
     let (session, asked) = find(host, &params.request_id)?;
-    if params.hash.as_ref().is_some_and(|hash| *hash != shown_hash(&asked)) {
-        return Err(RpcError::new(
-            ErrorKind::Stale,
-            "what would run is not what was shown; nothing was run",
-        )
-        .with("current", shown_hash(&asked)));
+    is_permission(METHOD, &asked)?;
+    if let Some(rules) = &params.edited_rule {
+        check_rules(rules)?;
     }
-    let answer = match params.decision {
-        PermissionDecision::Deny => Answer::Deny {
-            message: None,
-            reason: params.reason,
-            interrupt: false,
-            source: AnswerSource::Person,
-        },
-        decision => {
-            let rule = params.edited_rule.clone().or(asked.question.suggested_rule);
-            if let Some(rule) = rule {
-                session.rules.learn(decision, &rule)?;
+    check_length(METHOD, "reason", params.reason.as_deref())?;
+    let decision = match params.decision {
+        PermissionDecision::Deny => {
+            if params.edited_args.is_some() {
+                let expected = "nothing, since the call is denied";
+                return Err(invalid(METHOD, "editedArgs", expected, "object"));
             }
-            Answer::Allow {
-                updated_input: None,
-                decision: decision_name(decision).to_owned(),
-                edited_rule: params.edited_rule,
+            Decision::Deny { reason: params.reason }
+        }
+        scope => {
+            if let Some(args) = &params.edited_args {
+                check_args(&session, &asked, args)?;
             }
+            Decision::Allow { scope, rules: params.edited_rule, args: params.edited_args }
         }
     };
-    resolve(&session, params.request_id, answer).await
+    session.decide(&params.request_id, params.hash.as_deref(), decision).await
 }
 
 /// Refuses a request.
 pub(super) async fn reject(host: &Host, params: PermissionRejectParams) -> Result<(), RpcError> {
+    let (session, asked) = find(host, &params.request_id)?;
+    is_permission("permission.reject", &asked)?;
     check_length("permission.reject", "reason", params.reason.as_deref())?;
-    let (session, _) = find(host, &params.request_id)?;
-    let answer = Answer::Deny {
-        message: None,
-        reason: params.reason,
-        interrupt: false,
-        source: AnswerSource::Person,
-    };
-    resolve(&session, params.request_id, answer).await
+    session.decide(&params.request_id, None, Decision::Dismiss { reason: params.reason }).await
+}
+
+/// Questions and plans have methods of their own: a bare yes would answer them with nothing.
+fn is_permission(method: &str, asked: &AskedEvent) -> Result<(), RpcError> {
+    if question::asked(asked).is_none() {
+        return Ok(());
+    }
+    let got = "a question or a plan: use `question.answer` or `question.reject`";
+    Err(invalid(method, "requestId", "a permission request", got))
+}
+
+fn check_rules(rules: &str) -> Result<(), RpcError> {
+    let wrong = |got: &str| invalid(METHOD, "editedRule", "a permission rule", got);
+    let list = split_rule_list(rules);
+    if list.is_empty() {
+        return Err(wrong("nothing"));
+    }
+    for rule in list {
+        SessionRules::check_rule(&rule).map_err(|why| wrong(&format!("`{rule}`: {why}")))?;
+    }
+    Ok(())
+}
+
+/// What the tool itself refuses is told to the person, who can correct it, and not to the
+/// model, who did not write it.
+fn check_args(
+    session: &LiveSession,
+    asked: &AskedEvent,
+    args: &Map<String, Value>,
+) -> Result<(), RpcError> {
+    let Some(tool) = session.tools.get(&asked.tool_name) else { return Ok(()) };
+    tool.access(args, &session.cwd).map(|_| ()).map_err(|error| {
+        invalid(
+            METHOD,
+            "editedArgs",
+            &format!("arguments of {}", asked.tool_name),
+            &error.to_string(),
+        )
+    })
 }
 
 pub(super) fn check_length(method: &str, field: &str, words: Option<&str>) -> Result<(), RpcError> {
@@ -104,42 +132,17 @@ pub(super) fn check_length(method: &str, field: &str, words: Option<&str>) -> Re
     }
 }
 
+/// A request that waits, and its session.
 pub(super) fn find(
     host: &Host,
     id: &RequestId,
 ) -> Result<(Arc<LiveSession>, AskedEvent), RpcError> {
-    host.sessions()
-        .into_iter()
-        .find_map(|session| {
-            let asked = session.hub.requests().into_iter().find(|asked| asked.request_id == *id)?;
-            Some((session, asked))
-        })
-        .ok_or_else(resolved)
-}
-
-pub(super) async fn resolve(
-    session: &LiveSession,
-    id: RequestId,
-    answer: Answer,
-) -> Result<(), RpcError> {
-    if session.handle.answer(id, answer).await { Ok(()) } else { Err(resolved()) }
-}
-
-/// A request that was answered before, or never was.
-pub(super) fn resolved() -> RpcError {
-    RpcError::new(
-        ErrorKind::AlreadyResolved,
-        "this request is not open: it was answered elsewhere, timed out or never was",
-    )
-    .with("reason", "resolved")
-}
-
-fn decision_name(decision: PermissionDecision) -> &'static str {
-    match decision {
-        PermissionDecision::AllowOnce => "allow-once",
-        PermissionDecision::AllowSession => "allow-session",
-        PermissionDecision::AllowProject => "allow-project",
-        PermissionDecision::AllowAlways => "allow-always",
-        PermissionDecision::Deny => "deny",
+    for session in host.sessions() {
+        match session.hub.request(id) {
+            Some(Known::Open(asked)) => return Ok((session, *asked)),
+            Some(Known::Over) => return Err(resolved()),
+            None => {}
+        }
     }
+    Err(unknown(id))
 }

@@ -9,7 +9,7 @@ use ostler_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::permission::{check_length, find, resolve, resolved};
+use super::permission::{check_length, find};
 use crate::{host::Host, question};
 
 const METHOD: &str = "question.answer";
@@ -29,9 +29,9 @@ pub(super) fn pending(host: &Host, session_id: Option<&SessionId>) -> Vec<Questi
 
 /// Answers questions, or decides on a plan.
 pub(super) async fn answer(host: &Host, params: QuestionAnswerParams) -> Result<(), RpcError> {
-    check_length(METHOD, "reason", params.reason.as_deref())?;
     let (session, asked) = find(host, &params.request_id)?;
-    let shown = question::asked(&asked).ok_or_else(resolved)?;
+    let shown = question::asked(&asked).ok_or_else(|| permission(METHOD))?;
+    check_length(METHOD, "reason", params.reason.as_deref())?;
     let answer = match shown.kind {
         QuestionKind::Plan if params.approved != Some(true) => {
             if params.approved.is_none() {
@@ -63,15 +63,21 @@ pub(super) async fn answer(host: &Host, params: QuestionAnswerParams) -> Result<
             allowed(question::answered(&asked.args, &shown.questions, answers))
         }
     };
-    resolve(&session, params.request_id, answer).await
+    session.carry_out(&params.request_id, |_| Ok(answer)).await
 }
 
 /// Refuses questions or a plan.
 pub(super) async fn reject(host: &Host, params: QuestionRejectParams) -> Result<(), RpcError> {
-    check_length("question.reject", "reason", params.reason.as_deref())?;
     let (session, asked) = find(host, &params.request_id)?;
-    question::asked(&asked).ok_or_else(resolved)?;
-    resolve(&session, params.request_id, refused(params.reason)).await
+    question::asked(&asked).ok_or_else(|| permission("question.reject"))?;
+    check_length("question.reject", "reason", params.reason.as_deref())?;
+    session.carry_out(&params.request_id, |_| Ok(refused(params.reason))).await
+}
+
+/// The request is one for permission.
+fn permission(method: &str) -> RpcError {
+    let got = "a permission request: use `permission.answer` or `permission.reject`";
+    invalid(method, "requestId", "a question or a plan", got)
 }
 
 fn allowed(args: serde_json::Map<String, Value>) -> Answer {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests stop at what they did not expect")]
 
 mod background;
+mod permissions;
 mod questions;
 mod runs;
 mod support;
