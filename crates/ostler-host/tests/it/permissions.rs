@@ -432,3 +432,22 @@ async fn every_verdict_is_in_the_log_before_its_call_with_what_decided() {
     host.call("session.resume", json!({"sessionId": session})).await.unwrap();
     assert_eq!(records(&host, &session, "verdict").len(), 4, "a resume keeps them");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_does_not_come_in_time_is_a_no_and_the_model_is_told() {
+    let host = shared(TestHost::with_runtime_time(FILES));
+    let run = Run::start(&host, one(bash("touch new"))).await;
+    let asked = run.asked().await;
+    let time = |key: &str| asked[key].as_i64().unwrap();
+    assert_eq!(time("expiresAt") - time("askedAt"), 30 * 60 * 1000);
+    let start = tokio::time::Instant::now();
+    let events = host.until("done").await;
+    assert_eq!(start.elapsed().as_secs(), 30 * 60);
+    assert_eq!(find(&events, "permission.rejected")["reason"], "timeout");
+    let done = find(&events, "tool_complete");
+    assert_eq!(done["deniedBy"], "no-one");
+    assert!(done["result"].as_str().unwrap().starts_with("Nobody answered"), "{done}");
+    assert_eq!(run.records("verdict").pop().unwrap()["by"], "timeout");
+    assert_eq!(run.pending().await, 0);
+    assert!(!run.exists("new"));
+}

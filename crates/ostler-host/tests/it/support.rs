@@ -17,6 +17,16 @@ pub(crate) struct TestHost {
     pub(crate) window: Attachment,
 }
 
+/// Tells the runtime's time as if it had begun at a certain moment.
+#[derive(Debug)]
+struct RuntimeClock(tokio::time::Instant);
+
+impl ostler_stdx::Clock for RuntimeClock {
+    fn now_ms(&self) -> i64 {
+        1_800_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap()
+    }
+}
+
 impl TestHost {
     pub(crate) fn new(files: &str) -> Self {
         let home = TempHome::with_project(files).unwrap();
@@ -25,12 +35,26 @@ impl TestHost {
         Self { home, caller: caller(), window, host }
     }
 
+    /// A host whose time is that of the runtime, so that a paused one passes at once.
+    pub(crate) fn with_runtime_time(files: &str) -> Self {
+        let home = TempHome::with_project(files).unwrap();
+        let mut options = Self::options(&home);
+        options.clock = Arc::new(RuntimeClock(tokio::time::Instant::now()));
+        let host = Host::open(options);
+        let window = host.attach("test", Slow::Wait, true);
+        Self { home, caller: caller(), window, host }
+    }
+
     fn open(home: &TempHome) -> Host {
+        Host::open(Self::options(home))
+    }
+
+    fn options(home: &TempHome) -> HostOptions {
         let vars =
             home.env().into_iter().map(|(name, value)| (name.into(), value.into_os_string()));
         let path = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
         let env = Environment::new(vars.chain(path), home.project());
-        Host::open(HostOptions::new(env, std::env::current_exe().unwrap()))
+        HostOptions::new(env, std::env::current_exe().unwrap())
     }
 
     /// A second process over the same home.
