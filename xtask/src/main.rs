@@ -13,6 +13,7 @@ mod codegen;
 mod dist;
 mod fuzz;
 mod inputs_hash;
+mod judge;
 mod run;
 mod sh;
 mod soak;
@@ -53,6 +54,8 @@ enum Verb {
     Bench(bench::Args),
     /// Run one fuzz target for a while
     Fuzz(fuzz::Args),
+    /// Compare what the permission judge says of shell scripts with what they do
+    Judge(judge::Args),
     /// Run one of the long checks that CI does not do
     Soak(soak::Args),
     /// Make the release archive
@@ -89,6 +92,7 @@ fn dispatch(verb: Verb, steps: &mut Steps) -> anyhow::Result<()> {
         Verb::Web(args) => web::run(&args, steps),
         Verb::Bench(args) => bench::run(&args, steps),
         Verb::Fuzz(args) => fuzz::run(&args, steps),
+        Verb::Judge(args) => judge::run(&args, steps),
         Verb::Soak(args) => soak::run(&args, steps),
         Verb::Dist(args) => dist::run(&args, steps),
         Verb::Bless(args) => bless::run(&args, steps),

@@ -14,6 +14,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("chromium", &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]),
     ("ripgrep", &["rg"]),
     ("bubblewrap", &["bwrap"]),
+    ("strace", &["strace"]),
 ];
 
 /// The Python side of the Agent SDK tests.
@@ -24,7 +25,7 @@ const TYPESCRIPT_SDK: &str = "tests/sdk-ts";
 /// Set up what the tests need, then run everything.
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Set up what the tests need on this machine (a browser, ripgrep and bubblewrap on Debian as root, web packages, both Agent SDKs in a private environment), then do all of `cargo xtask ci`. Steps that were done before are skipped.",
+    long_about = "Set up what the tests need on this machine (a browser, ripgrep, bubblewrap and strace on Debian as root, web packages, both Agent SDKs in a private environment), then do all of `cargo xtask ci`. Steps that were done before are skipped.",
     after_help = "Example:\n  cargo xtask test\n  cargo xtask test --only-set-up"
 )]
 pub(crate) struct Args {

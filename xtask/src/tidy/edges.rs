@@ -63,7 +63,7 @@ const TABLE: &[Row] = &[
 const COMMON: &[&str] = &["ostler-stdx", "ostler-protocol"];
 
 /// Crates that are never shipped: they may depend on anything.
-const DEV: &[&str] = &["ostler-test", "xtask", "ostler-fuzz"];
+const DEV: &[&str] = &["ostler-test", "xtask", "ostler-fuzz", "ostler-oracle"];
 
 /// The crate of [`DEV`] that the tests of every crate may use.
 const TEST_KIT: &str = "ostler-test";
