@@ -6,6 +6,7 @@
 
 mod doctor;
 mod env;
+mod facts;
 mod gate;
 mod git;
 mod hands;

@@ -1,16 +1,15 @@
 //! The rules of one session: those of settings files and the command line, and the grants
-//! that live as long as the session does in this process. Gathers what the judge must
-//! know of the disk.
+//! that live as long as the session does in this process.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     path::Path,
     sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use ostler_permission::{
-    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, Resolved, RuleSource, Rules,
-    Verdict, judge, paths_to_resolve,
+    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, RuleSource, Rules, Verdict,
+    judge,
 };
 use ostler_protocol::{Access, ErrorKind, Mode, RpcError, session::PermissionDecision};
 use ostler_stdx::AbsPath;
@@ -18,6 +17,7 @@ use ostler_store::{RuleFile, Store};
 use serde_json::{Map, Value};
 
 use crate::{
+    facts::{Disk, resolve},
     host::Host,
     live::{SessionSpec, storage_error},
 };
@@ -33,6 +33,7 @@ pub(crate) struct SessionRules {
     project: AbsPath,
     home: AbsPath,
     store: Store,
+    disk: Disk,
     /// Real paths of calls that were allowed: at the last moment they may be used though
     /// they lie outside.
     approved: Mutex<HashSet<AbsPath>>,
@@ -67,6 +68,7 @@ impl SessionRules {
             project: spec.cwd.clone(),
             home: host.env().home.clone(),
             store: host.store().clone(),
+            disk: Disk::default(),
             approved: Mutex::new(HashSet::new()),
         })
     }
@@ -103,17 +105,9 @@ impl SessionRules {
     }
 
     fn facts(&self, accesses: &[Access]) -> Facts {
-        let extra_dirs = self.extra_dirs.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut resolved: HashMap<AbsPath, Resolved> = HashMap::new();
-        let places = paths_to_resolve(accesses, &self.home)
-            .into_iter()
-            .chain(extra_dirs.iter().cloned())
-            .chain([self.project.clone(), self.home.clone()]);
-        for path in places {
-            let found = resolve(&path);
-            resolved.insert(path, found);
-        }
-        Facts { project: self.project.clone(), extra_dirs, home: self.home.clone(), resolved }
+        let mut facts = Facts::new(self.project.clone(), self.home.clone());
+        facts.extra_dirs = self.extra_dirs.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.disk.gather(accesses, facts)
     }
 
     /// Notes what an allowed call may touch.
@@ -265,67 +259,5 @@ impl SessionRules {
             }
         }
         Ok(None)
-    }
-}
-
-/// Links that one path may go through, as Linux has it.
-const MAX_LINKS: usize = 40;
-
-/// Where a path leads: links followed; for what does not exist, the nearest folder that
-/// does, joined with the rest.
-pub(crate) fn resolve(path: &AbsPath) -> Resolved {
-    follow(path, MAX_LINKS)
-}
-
-fn follow(path: &AbsPath, links_left: usize) -> Resolved {
-    if let Ok(real) = std::fs::canonicalize(path.as_path()) {
-        let is_dir = real.is_dir();
-        return Resolved {
-            real: AbsPath::new(real).unwrap_or_else(|_| path.clone()),
-            exists: true,
-            is_dir,
-        };
-    }
-    let gone = |real: AbsPath| Resolved { real, exists: false, is_dir: false };
-    let (Some(parent), Some(name)) = (path.parent(), path.as_path().file_name()) else {
-        return gone(path.clone());
-    };
-    let parent = follow(&parent, links_left).real;
-    match std::fs::read_link(path.as_path()) {
-        // A dangling link leads where it points from where it really lies, though nothing
-        // is there yet.
-        Ok(target) => match links_left.checked_sub(1) {
-            Some(left) => gone(follow(&parent.join(target), left).real),
-            // Links in a circle lead nowhere; no rule for a project covers that.
-            None => gone(AbsPath::root()),
-        },
-        Err(_) => gone(parent.join(name)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn dangling_links_lead_from_where_they_lie_and_circles_lead_nowhere() {
-        let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().canonicalize().unwrap();
-        let at = |path: &str| AbsPath::new(base.join(path)).unwrap();
-        std::fs::create_dir_all(base.join("project/x/y")).unwrap();
-        symlink(base.join("project"), base.join("project/x/y/z")).unwrap();
-        symlink("../evil", base.join("project/f")).unwrap();
-        assert_eq!(resolve(&at("project/x/y/z/f")).real, at("evil"));
-        assert_eq!(resolve(&at("project/f/below")).real, at("evil/below"));
-        symlink("loop", base.join("project/loop")).unwrap();
-        symlink("b", base.join("project/a")).unwrap();
-        symlink("a", base.join("project/b")).unwrap();
-        for circle in ["project/loop", "project/a", "project/a/below"] {
-            let real = resolve(&at(circle)).real;
-            assert!(!real.is_within(&at("project")), "{circle}: {real}");
-        }
-        assert_eq!(resolve(&at("project/new/file")).real, at("project/new/file"));
     }
 }

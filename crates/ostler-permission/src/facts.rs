@@ -8,7 +8,10 @@ use std::collections::HashMap;
 use ostler_protocol::Access;
 use ostler_stdx::AbsPath;
 
-use crate::shell;
+use crate::{
+    repository::Repository,
+    shell::{self, How},
+};
 
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +36,30 @@ pub struct Facts {
     pub home: AbsPath,
     /// Where the paths of [`paths_to_resolve`] lead; also those of the folders above.
     pub resolved: HashMap<AbsPath, Resolved>,
+    /// The repositories that git finds from the folders of [`LookUps::repositories`].
+    pub repositories: HashMap<AbsPath, Repository>,
+}
+
+/// What the host must look up before it asks the judge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LookUps {
+    /// Paths whose links must be followed.
+    pub paths: Vec<AbsPath>,
+    /// Folders in which git would look for its repository.
+    pub repositories: Vec<AbsPath>,
 }
 
 impl Facts {
     /// Facts about a project with nothing looked up yet.
     #[must_use]
     pub fn new(project: AbsPath, home: AbsPath) -> Self {
-        Self { project, extra_dirs: Vec::new(), home, resolved: HashMap::new() }
+        Self {
+            project,
+            extra_dirs: Vec::new(),
+            home,
+            resolved: HashMap::new(),
+            repositories: HashMap::new(),
+        }
     }
 
     /// The real path, if somebody looked it up.
@@ -60,25 +80,37 @@ impl Facts {
     }
 }
 
-/// The paths that the host must look up before it asks the judge about these accesses,
-/// those inside shell commands included. `home` is what `~` stands for.
+/// The paths that the host must look up before it asks the judge about these accesses; a
+/// part of [`look_ups`].
+#[must_use]
+pub fn paths_to_resolve(accesses: &[Access], home: &AbsPath) -> Vec<AbsPath> {
+    look_ups(accesses, home).paths
+}
+
+/// What the host must look up before it asks the judge about these accesses, that of shell
+/// commands included. `home` is what `~` stands for.
 ///
 /// The project, the further folders and the home should be looked up as well, once.
 #[must_use]
-pub fn paths_to_resolve(accesses: &[Access], home: &AbsPath) -> Vec<AbsPath> {
-    let mut paths = Vec::new();
+pub fn look_ups(accesses: &[Access], home: &AbsPath) -> LookUps {
+    let mut out = LookUps::default();
     for access in accesses {
         match access {
-            Access::Read { path } | Access::Write { path } => paths.push(path.clone()),
-            Access::Search { root } => paths.push(root.clone()),
+            Access::Read { path } | Access::Write { path } => out.paths.push(path.clone()),
+            Access::Search { root } => out.paths.push(root.clone()),
             Access::Shell { command, cwd } => {
-                paths.push(cwd.clone());
-                shell::analyse(command, cwd, home).each_path(&mut |path| paths.push(path.clone()));
+                out.paths.push(cwd.clone());
+                let script = shell::analyse(command, cwd, home);
+                script.each_path(&mut |path| out.paths.push(path.clone()));
+                let repositories = script.touches().filter(|touch| touch.how == How::Repository);
+                out.repositories.extend(repositories.map(|touch| touch.path.clone()));
             }
             Access::Network { .. } | Access::Mcp { .. } | Access::Nothing | Access::Unknown => {}
         }
     }
-    paths.sort();
-    paths.dedup();
-    paths
+    for list in [&mut out.paths, &mut out.repositories] {
+        list.sort();
+        list.dedup();
+    }
+    out
 }

@@ -6,6 +6,7 @@
 
 mod accesses;
 mod explain;
+mod git;
 mod matching;
 mod script;
 #[cfg(test)]

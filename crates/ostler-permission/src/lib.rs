@@ -11,15 +11,17 @@ mod glob;
 mod judge;
 mod mode;
 mod protected;
+mod repository;
 mod rules;
 mod shell;
 mod suggest;
 mod update;
 
-pub use facts::{Facts, Resolved, paths_to_resolve};
+pub use facts::{Facts, LookUps, Resolved, look_ups, paths_to_resolve};
 pub use fuzz::{fuzz_rules, fuzz_shell};
 pub use judge::{Call, Explanation, Judgement, Reason, ReasonKind, Step, Verdict, explain, judge};
 pub use mode::{Cell, Column, MODES, cell, modes_markdown};
+pub use repository::{GitSetting, Repository, git_settings};
 pub use rules::{Behavior, Rule, RuleError, RuleSource, Rules, canonical_tool, split_rule_list};
 pub use shell::shell_words;
 pub use update::{Destination, PermissionUpdate, RuleValue};

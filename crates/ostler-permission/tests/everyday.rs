@@ -4,7 +4,7 @@
 //! line that is not as harmless as it looks is marked, says why, and is counted apart.
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use ostler_permission::{Call, Facts, Resolved, Rules, Verdict, judge, paths_to_resolve};
+use ostler_permission::{Call, Facts, Repository, Resolved, Rules, Verdict, judge, look_ups};
 use ostler_protocol::{Access, Mode};
 use ostler_stdx::AbsPath;
 use serde_json::Value;
@@ -47,7 +47,11 @@ fn verdict(command: &str) -> (Verdict, String) {
     let home = AbsPath::new("/home/me").unwrap();
     let mut facts = Facts::new(project.clone(), home.clone());
     let accesses = [Access::Shell { command: command.to_owned(), cwd: project.clone() }];
-    let mut paths = paths_to_resolve(&accesses, &home);
+    let found = look_ups(&accesses, &home);
+    for folder in found.repositories {
+        facts.repositories.insert(folder, Repository::default());
+    }
+    let mut paths = found.paths;
     paths.extend([project, home]);
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -117,7 +117,7 @@ fn script_steps(call: &Call<'_>, tool: &str, seen: &ScriptSeen<'_>, steps: &mut 
             commands: vec![places.to_vec()],
             maybe: vec![],
         };
-        alone.maybe = alone.maybe_places(&call.facts.project, call.facts);
+        alone.maybe = alone.maybe_places(call.facts);
         let alone = SeenAccess::Shell(Box::new(alone));
         steps.push(step(call, tool, raw.join(" "), span, effects(command, places), alone));
     }

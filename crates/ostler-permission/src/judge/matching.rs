@@ -6,11 +6,12 @@
 use super::{
     Call,
     accesses::{Place, Seen, SeenAccess},
+    git,
     script::ScriptSeen,
 };
 use crate::{
     mode::{Cell, Column, cell},
-    rules::{Behavior, Pattern, Rule, host_matches},
+    rules::{Behavior, Pattern, Rule, RuleSource, host_matches},
     shell::{Form, How},
 };
 
@@ -262,7 +263,9 @@ fn script_rule<'a>(call: &Call<'a>, tool: &str, script: &ScriptSeen<'_>) -> Allo
         Pattern::Any => true,
         // A person approved exactly this text.
         Pattern::Command(pattern) => {
+            let here = rule.source != RuleSource::User;
             matches!(pattern, crate::rules::CommandPattern::Exact(_))
+                && (here || !script.script.commands.iter().any(git::is_noted))
                 && pattern.matches_text(script.text)
         }
         _ => false,
@@ -275,7 +278,11 @@ fn script_rule<'a>(call: &Call<'a>, tool: &str, script: &ScriptSeen<'_>) -> Allo
     }
     let mut by = Allowed::ByMode;
     for (command, places) in script.each() {
+        let noted = git::is_noted(command);
         let found = rules.iter().find(|rule| match &rule.parsed {
+            // What the user wrote for git everywhere says nothing of what this repository
+            // would have it run; what was said here does.
+            _ if noted && rule.source == RuleSource::User => false,
             Pattern::Command(pattern) => command
                 .readings
                 .iter()

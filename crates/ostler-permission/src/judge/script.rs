@@ -5,7 +5,7 @@
 use ostler_protocol::Mode;
 use ostler_stdx::AbsPath;
 
-use super::accesses::Place;
+use super::{accesses::Place, git};
 use crate::{
     facts::Facts,
     mode::{Cell, Column, cell},
@@ -33,20 +33,21 @@ impl<'a> ScriptSeen<'a> {
             touches
                 .iter()
                 .filter(|touch| touch.how != How::Maybe)
-                .map(|touch| place(touch, cwd, facts))
+                .map(|touch| place(touch, facts))
                 .collect::<Vec<_>>()
         };
         let redirects = places(&script.redirects);
         let commands = script.commands.iter().map(|c| places(&c.effect.touches)).collect();
         let mut seen = Self { text, script, redirects, commands, maybe: Vec::new() };
-        seen.maybe = seen.maybe_places(cwd, facts);
+        git::note(&mut seen, facts);
+        seen.maybe = seen.maybe_places(facts);
         seen
     }
 
     /// The arguments of its commands that may be paths.
-    pub(super) fn maybe_places(&self, cwd: &AbsPath, facts: &Facts) -> Vec<Place> {
+    pub(super) fn maybe_places(&self, facts: &Facts) -> Vec<Place> {
         let maybe = self.script.touches().filter(|touch| touch.how == How::Maybe);
-        maybe.map(|touch| place(touch, cwd, facts)).collect()
+        maybe.map(|touch| place(touch, facts)).collect()
     }
 
     /// Every path that is touched for certain.
@@ -132,7 +133,7 @@ impl<'a> ScriptSeen<'a> {
     }
 }
 
-fn place(touch: &Touch, cwd: &AbsPath, facts: &Facts) -> Place {
+fn place(touch: &Touch, facts: &Facts) -> Place {
     let mut place = Place::new(touch.how, &touch.path, facts);
     place.last.clone_from(&touch.last);
     let plain =
@@ -146,11 +147,6 @@ fn place(touch: &Touch, cwd: &AbsPath, facts: &Facts) -> Place {
         // `..` after a link leads somewhere else than the text says.
         place.real = None;
         place.inside = false;
-    }
-    if touch.how == How::Repository {
-        // A folder made to look like a repository would have its own programs run.
-        let known = touch.path == *cwd || facts.inside_dirs().any(|dir| *dir == touch.path);
-        place.inside &= known;
     }
     place
 }

@@ -1,6 +1,7 @@
 //! The judge through one door: a call in words, a verdict out.
 
 mod corpus;
+mod git;
 mod order;
 mod property;
 
@@ -11,14 +12,15 @@ use ostler_stdx::AbsPath;
 use serde_json::{Map, Value};
 
 use super::{Call, Explanation, Judgement, Verdict, explain, judge};
-use crate::{Behavior, Facts, Resolved, RuleSource, Rules, paths_to_resolve};
+use crate::{Behavior, Facts, Repository, Resolved, RuleSource, Rules, look_ups};
 
 pub(super) fn abs(path: &str) -> AbsPath {
     AbsPath::new(path).unwrap()
 }
 
 /// A call being put together. The disk: `/p` is the project, `/home/u` the home, `/x` an
-/// extra folder, and `links` lead elsewhere; every other path leads to itself.
+/// extra folder, and `links` lead elsewhere; every other path leads to itself. No repository
+/// runs anything but those of `repositories`, the nearest last.
 pub(super) struct Case {
     tool: &'static str,
     args: Map<String, Value>,
@@ -26,6 +28,7 @@ pub(super) struct Case {
     mode: Mode,
     rules: Rules,
     links: HashMap<AbsPath, AbsPath>,
+    repositories: Vec<(AbsPath, Repository)>,
     can_ask: bool,
 }
 
@@ -38,6 +41,7 @@ impl Case {
             mode: Mode::Default,
             rules: Rules::default(),
             links: HashMap::new(),
+            repositories: Vec::new(),
             can_ask: true,
         }
     }
@@ -94,6 +98,23 @@ impl Case {
         self
     }
 
+    /// A repository at a folder, with the text of its configuration.
+    pub(super) fn repository(mut self, at: &str, config: &str) -> Self {
+        let repository = Repository {
+            root: Some(abs(at)),
+            settings: crate::git_settings(config).unwrap(),
+            governed_by: vec![abs(at).join(".git"), abs(at).join("hooks")],
+            ..Repository::default()
+        };
+        self.repositories.push((abs(at), repository));
+        self
+    }
+
+    pub(super) fn rule_from(mut self, source: RuleSource, text: &str) -> Self {
+        self.rules.add(Behavior::Allow, text, source).unwrap();
+        self
+    }
+
     pub(super) fn alone(mut self) -> Self {
         self.can_ask = false;
         self
@@ -106,7 +127,14 @@ impl Case {
     fn facts(&self) -> Facts {
         let mut facts = Facts::new(abs("/p"), abs("/home/u"));
         facts.extra_dirs.push(abs("/x"));
-        let mut paths = paths_to_resolve(&self.accesses, &facts.home);
+        let found = look_ups(&self.accesses, &facts.home);
+        for folder in found.repositories {
+            let near = self.repositories.iter().rev().find(|(at, _)| folder.is_within(at));
+            facts
+                .repositories
+                .insert(folder, near.map(|(_, found)| found.clone()).unwrap_or_default());
+        }
+        let mut paths = found.paths;
         paths.extend([abs("/p"), abs("/x"), abs("/home/u")]);
         for path in paths {
             let real = self.follow(&path);
