@@ -11,13 +11,13 @@ use ostler_protocol::{Access, Mode};
 use ostler_stdx::{AbsPath, Clock};
 use ostler_store::record::Why;
 use ostler_tool::{AnyTool, Registry, ToolError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     hub::SessionHub,
     keeping::{Harmless, folder_of},
     live::SessionSpec,
-    prompts::suggested_rules,
+    prompts,
     rules::SessionRules,
 };
 
@@ -116,7 +116,18 @@ impl Gate for HostGate {
             let text = format!("{}: `{key}` is the person's to give: leave it out", tool.name());
             return ready(invalid(input_error(&ToolError::Invalid(text)), title));
         }
-        let judgement = self.weigh(&*tool, &call, &accesses);
+        let judgement = weigh(
+            &self.rules,
+            &self.sheltering,
+            &Weighed {
+                tool: tool.name(),
+                args: &call.call.args,
+                accesses: &accesses,
+                mode: call.mode,
+                approved: call.approved,
+            },
+            self.can_ask(),
+        );
         match judgement.verdict {
             Verdict::Deny => ready(denied(judgement, title)),
             Verdict::Ask if !call.approved => {
@@ -140,42 +151,15 @@ impl Gate for HostGate {
 }
 
 impl HostGate {
-    /// The judge's word, and what the session's sandbox makes of it.
-    fn weigh(&self, tool: &dyn AnyTool, call: &GateCall, accesses: &[Access]) -> Judgement {
-        let args = &call.call.args;
-        let can_ask = call.approved || self.can_ask();
-        let judge = |can_ask| self.rules.judge(tool.name(), args, accesses, call.mode, can_ask);
-        let (Some(shelter), Some(command)) = (&self.sheltering.shelter, command_of(accesses))
-        else {
-            return judge(can_ask);
-        };
-        let leave = args.get("dangerouslyDisableSandbox").and_then(Value::as_bool).unwrap_or(false);
-        if shelter.leaves(leave) {
-            return outside(judge(can_ask), call, can_ask);
-        }
-        if self.sheltering.auto_allow && shelter.takes(command, leave) {
-            // Only what the mode itself would ask about: rules and safety checks still do.
-            let mut judgement = judge(true);
-            if judgement.verdict == Verdict::Ask && judgement.reason.kind == ReasonKind::Mode {
-                judgement.verdict = Verdict::Allow;
-                judgement.reason.kind = ReasonKind::Override;
-                judgement.reason.text = "it runs in the sandbox".to_owned();
-                return judgement;
-            }
-        }
-        judge(can_ask)
-    }
-
     fn question(&self, judgement: &Judgement, title: String) -> Question {
         let asked_at = self.clock.now_ms();
         Question {
             title,
             reason: Some(judgement.reason.text.clone()),
             reason_kind: reason_kind(judgement.reason.kind).map(str::to_owned),
-            suggested_rule: suggested_rules(&judgement.suggestions),
-            suggestions: judgement
-                .suggestions
-                .iter()
+            suggested_rule: prompts::suggested_rules(judgement),
+            suggestions: prompts::suggestions(judgement)
+                .into_iter()
                 .filter_map(|update| serde_json::to_value(update).ok())
                 .collect(),
             targets: judgement.targets.clone(),
@@ -189,6 +173,47 @@ impl HostGate {
     }
 }
 
+/// A call whose arguments fit its tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighed<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) args: &'a Map<String, Value>,
+    pub(crate) accesses: &'a [Access],
+    pub(crate) mode: Mode,
+    /// The person has said yes to these very arguments.
+    pub(crate) approved: bool,
+}
+
+/// The judge's word, and what the session's sandbox makes of it.
+pub(crate) fn weigh(
+    rules: &SessionRules,
+    sheltering: &Sheltering,
+    call: &Weighed<'_>,
+    can_ask: bool,
+) -> Judgement {
+    let can_ask = call.approved || can_ask;
+    let judge = |can_ask| rules.judge(call.tool, call.args, call.accesses, call.mode, can_ask);
+    let (Some(shelter), Some(command)) = (&sheltering.shelter, command_of(call.accesses)) else {
+        return judge(can_ask);
+    };
+    let leave =
+        call.args.get("dangerouslyDisableSandbox").and_then(Value::as_bool).unwrap_or(false);
+    if shelter.leaves(leave) {
+        return outside(judge(can_ask), call.mode, can_ask);
+    }
+    if sheltering.auto_allow && shelter.takes(command, leave) {
+        // Only what the mode itself would ask about: rules and safety checks still do.
+        let mut judgement = judge(true);
+        if judgement.verdict == Verdict::Ask && judgement.reason.kind == ReasonKind::Mode {
+            judgement.verdict = Verdict::Allow;
+            judgement.reason.kind = ReasonKind::Override;
+            judgement.reason.text = "it runs in the sandbox".to_owned();
+            return judgement;
+        }
+    }
+    judge(can_ask)
+}
+
 /// The command that a call runs, if it runs one.
 fn command_of(accesses: &[Access]) -> Option<&str> {
     accesses.iter().find_map(|access| match access {
@@ -199,8 +224,8 @@ fn command_of(accesses: &[Access]) -> Option<&str> {
 
 /// A command that asks to leave the sandbox is the person's to allow, whatever rules say
 /// (agent-sdk.md 5.7); only bypass mode does not ask.
-fn outside(mut judgement: Judgement, call: &GateCall, can_ask: bool) -> Judgement {
-    if judgement.verdict == Verdict::Allow && call.mode != Mode::BypassPermissions {
+fn outside(mut judgement: Judgement, mode: Mode, can_ask: bool) -> Judgement {
+    if judgement.verdict == Verdict::Allow && mode != Mode::BypassPermissions {
         judgement.verdict = if can_ask { Verdict::Ask } else { Verdict::Deny };
         judgement.reason.kind = ReasonKind::Override;
         judgement.reason.text = "the command asks to run outside of the sandbox".to_owned();

@@ -6,6 +6,7 @@
 
 mod doctor;
 mod env;
+mod explain;
 mod facts;
 mod gate;
 mod git;
@@ -25,10 +26,12 @@ mod prompts;
 mod question;
 mod rules;
 mod settings;
+mod trace;
 mod transcript;
 
 pub use doctor::{Finding, Health};
 pub use env::Environment;
+pub use explain::{Asking, Explained, Part, RuleAt, Stage};
 pub use gate::Surface;
 pub use host::{Attachment, Host, HostOptions};
 pub use hub::{Published, SessionHub};
@@ -50,6 +53,7 @@ pub use ostler_store::Root;
 pub use prompt::SystemPrompt;
 pub use prompts::Decision;
 pub use question::{answered as answered_question, asked as open_question};
+pub use trace::{TraceRow, Traced, utc_stamp};
 
 /// The version of the reference whose wire and transcript shapes we follow
 /// (agent-sdk.md 1.2).

@@ -5,7 +5,7 @@
 //! never stores a rule or resolves a request by itself.
 
 use ostler_core::{Answer, AnswerSource, AskedEvent};
-use ostler_permission::{PermissionUpdate, split_rule_list};
+use ostler_permission::{Judgement, PermissionUpdate, ReasonKind, split_rule_list};
 use ostler_protocol::{
     ErrorKind, RequestId, RpcError, event::PermissionSuggestion, session::PermissionDecision,
 };
@@ -158,9 +158,17 @@ fn name(decision: PermissionDecision) -> &'static str {
     }
 }
 
-/// The rules of a question's first suggestion, as a list in one text.
-pub(crate) fn suggested_rules(suggestions: &[PermissionUpdate]) -> Option<String> {
-    match suggestions.first()? {
+/// What may be offered beside yes and no. Where a rule asks, no rule that allows would ever
+/// be reached, so none is offered.
+pub(crate) fn suggestions(judgement: &Judgement) -> Vec<&PermissionUpdate> {
+    let asks = judgement.reason.kind == ReasonKind::Rule;
+    let adds = |update: &PermissionUpdate| matches!(update, PermissionUpdate::AddRules { .. });
+    judgement.suggestions.iter().filter(|update| !(asks && adds(update))).collect()
+}
+
+/// The rules of the first suggestion, as a list in one text.
+pub(crate) fn suggested_rules(judgement: &Judgement) -> Option<String> {
+    match suggestions(judgement).first()? {
         PermissionUpdate::AddRules { rules, .. } if !rules.is_empty() => {
             Some(rules.iter().map(|rule| rule.to_text()).collect::<Vec<_>>().join(", "))
         }

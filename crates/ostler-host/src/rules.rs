@@ -8,8 +8,8 @@ use std::{
 };
 
 use ostler_permission::{
-    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, RuleSource, Rules, Verdict,
-    judge,
+    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, RuleSource, Rules, Step,
+    Verdict, explain, judge,
 };
 use ostler_protocol::{Access, ErrorKind, Mode, RpcError, session::PermissionDecision};
 use ostler_stdx::AbsPath;
@@ -85,6 +85,25 @@ impl SessionRules {
         let facts = self.facts(accesses);
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         judge(&Call { tool, args, accesses, mode, rules: &rules, facts: &facts, can_ask })
+    }
+
+    /// How each part of a call is judged, with somebody there to ask.
+    pub(crate) fn explain(
+        &self,
+        tool: &str,
+        args: &Map<String, Value>,
+        accesses: &[Access],
+        mode: Mode,
+    ) -> Vec<Step> {
+        let facts = self.facts(accesses);
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        let facts = &facts;
+        explain(&Call { tool, args, accesses, mode, rules: &rules, facts, can_ask: true }).steps
+    }
+
+    /// Looks at the rules in force.
+    pub(crate) fn with_rules<T>(&self, look: impl FnOnce(&Rules) -> T) -> T {
+        look(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What deny rules keep from being read, as a sandbox can hide it: paths without

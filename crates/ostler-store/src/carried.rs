@@ -130,6 +130,7 @@ impl Carried {
             | Own::Answered { .. }
             | Own::Tool { .. }
             | Own::Response { .. }
+            | Own::Retried { .. }
             | Own::Void { .. }
             | Own::Checkpoint(_)
             | Own::Repaired { .. }

@@ -192,6 +192,20 @@ pub enum Own {
         /// Tokens of the answer.
         usage: Usage,
     },
+    /// The model could not be asked, and is asked again.
+    Retried {
+        /// Which attempt comes next, from 2.
+        attempt: u32,
+        /// The last attempt that will be made.
+        max: u32,
+        /// Pause before it.
+        delay_ms: u64,
+        /// What went wrong.
+        message: String,
+        /// The vendor's HTTP status, if it gave one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<u16>,
+    },
     /// Entries of an answer that broke off and was asked for again. The next entry's
     /// parent is the entry before the first of them, so that other readers skip them too.
     Void {

@@ -58,6 +58,11 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// List the providers that can be used.
     Providers(JsonArgs),
+    /// Say how a call would be judged here, and why.
+    Permissions(PermissionsArgs),
+    /// List what a session did and why: verdicts, times of calls, retries.
+    #[command(after_help = "Example:\n  ostler trace 93ed8a47-09c4-405f-a43d-583c6f5b76a0")]
+    Trace(TraceArgs),
     /// Look whether this machine and these settings are what a session needs.
     #[command(
         after_help = "Example:\n  ostler doctor        home, settings, model, programs, and what the sandbox gives here"
@@ -221,6 +226,46 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What can be done with `permissions`.
+#[derive(Debug, Args)]
+pub(crate) struct PermissionsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: PermissionsCommand,
+}
+
+/// What can be asked about permissions.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Judge a call as a session in this folder would; nothing is run.
+    #[command(
+        after_help = "Examples:\n  ostler permissions explain 'Bash(git push && rm -rf build)'\n  ostler permissions explain 'Edit(src/a.rs)' --mode plan\n  ostler permissions explain 'Bash {\"command\": \"ls\", \"run_in_background\": true}' --json"
+    )]
+    Explain {
+        /// The call: `Bash(git status)`, `Read(./x)`, `WebFetch(https://...)`, `mcp__server__tool`, or `Tool {json}`.
+        call: String,
+        /// The permission mode; that of the settings if absent.
+        #[arg(long, value_parser = parse_mode)]
+        mode: Option<Mode>,
+        /// The project folder; this one if absent.
+        #[arg(long, value_name = "FOLDER")]
+        cwd: Option<PathBuf>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// The flags of `trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// The session.
+    pub(crate) session: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The flags of `trust`.

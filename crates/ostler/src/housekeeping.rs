@@ -29,7 +29,7 @@ fn caller() -> Caller {
 }
 
 /// Does one thing with a host and prints what it gives.
-fn with_host<T>(
+pub(crate) fn with_host<T>(
     work: impl AsyncFnOnce(&Host) -> Result<T, RpcError>,
     print: impl FnOnce(T) -> String,
 ) -> Exit {
@@ -48,7 +48,7 @@ fn with_host<T>(
     }
 }
 
-fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).map(|text| text + "\n").unwrap_or_default()
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn session(args: &SessionArgs) -> Exit {
     }
 }
 
-fn one_line(text: &str, chars: usize) -> String {
+pub(crate) fn one_line(text: &str, chars: usize) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(chars).collect()
 }
 

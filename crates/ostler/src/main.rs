@@ -4,10 +4,12 @@ mod args;
 mod exit;
 mod failpoint;
 mod housekeeping;
+mod permissions;
 mod run;
 mod serve;
 mod signals;
 mod terminal;
+mod trace;
 mod visible;
 mod web;
 
@@ -58,6 +60,8 @@ fn dispatch(args: &[OsString]) -> Exit {
         Some(Command::Session(args)) => housekeeping::session(&args),
         Some(Command::Trust(args)) => housekeeping::trust(&args),
         Some(Command::Providers(args)) => housekeeping::providers(&args),
+        Some(Command::Permissions(args)) => permissions::permissions(&args),
+        Some(Command::Trace(args)) => trace::trace(&args),
         Some(Command::Doctor(args)) => housekeeping::doctor(&args),
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();

@@ -125,6 +125,21 @@ fn request(asked: &AskedEvent) -> Value {
     put("decision_reason", question.reason.as_ref());
     put("decision_reason_type", question.reason_kind.as_ref());
     put("blocked_path", question.blocked_path.as_ref());
+    let interaction = question.why.by == "interaction";
+    let lasting = question.suggestions.iter().any(|update| update["type"] == "addRules");
+    let safety = question.why.by == "safety";
+    for (key, set, value) in [
+        // The person answers on the tool's own card.
+        ("requires_user_interaction", interaction, true),
+        // No rule would answer the next call like this one.
+        ("suppress_always_allow_rule", !interaction && !lasting, true),
+        ("default_to_no", safety, true),
+        ("classifier_approvable", safety, false),
+    ] {
+        if set {
+            request[key] = json!(value);
+        }
+    }
     json!({"type": "control_request", "request_id": asked.request_id, "request": request})
 }
 

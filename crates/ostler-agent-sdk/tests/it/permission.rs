@@ -212,3 +212,111 @@ async fn a_host_that_asks_again_hears_what_is_open() {
     pipes.until("result").await;
     assert_eq!(file(&pipes), "echo Hello\n");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_host_may_take_as_long_as_it_wants() {
+    let mut pipes = Pipes::start(ASKED, edit());
+    pipes.prompt("correct it").await;
+    let (_, request) = asked(&mut pipes).await;
+    tokio::time::advance(std::time::Duration::from_secs(30 * 24 * 3600)).await;
+    pipes.answer(&request, json!({"behavior": "allow"})).await;
+    let frames = pipes.until("result").await;
+    assert!(frames.iter().all(|frame| frame["type"] != "control_cancel_request"), "{frames:?}");
+    assert_eq!(file(&pipes), "echo Hello\n");
+}
+
+fn calls(tool: &str, inputs: &[Value]) -> Value {
+    let turn = |(at, input): (usize, &Value)| json!({"when": {"turn": at + 1}, "steps": [{"toolUse": {"name": tool, "input": input}}]});
+    let mut replies: Vec<_> = inputs.iter().enumerate().map(turn).collect();
+    replies.push(json!({"repeat": true, "steps": [{"text": "End."}]}));
+    Value::Array(replies)
+}
+
+#[tokio::test]
+async fn each_destination_gets_its_rule_and_the_next_call_is_not_asked_about() {
+    for (destination, file) in [
+        ("session", None),
+        ("cliArg", None),
+        ("localSettings", Some("project/.ostler/settings.local.json")),
+        ("projectSettings", Some("project/.ostler/settings.json")),
+        ("userSettings", Some("home/settings.json")),
+    ] {
+        let replies =
+            calls("Bash", &[json!({"command": "touch a"}), json!({"command": "touch b"})]);
+        let mut pipes = Pipes::start(ASKED, replies);
+        pipes.prompt("go").await;
+        let (_, request) = asked(&mut pipes).await;
+        let rules = json!([{"toolName": "Bash", "ruleContent": "touch:*"}]);
+        let update = json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": destination});
+        pipes.answer(&request, json!({"behavior": "allow", "updatedPermissions": [update]})).await;
+        let frames = pipes.until("result").await;
+        assert!(frames.iter().all(|frame| frame["type"] != "control_request"), "{destination}");
+        assert!(pipes.home.project().join("b").exists(), "{destination}");
+        let written: Vec<_> = [
+            (
+                "project/.ostler/settings.local.json",
+                pipes.home.project().join(".ostler/settings.local.json"),
+            ),
+            ("project/.ostler/settings.json", pipes.home.project().join(".ostler/settings.json")),
+            ("home/settings.json", pipes.home.ostler_home().join("settings.json")),
+        ]
+        .into_iter()
+        .filter(|(_, path)| path.exists())
+        .map(|(name, _)| name)
+        .collect();
+        assert_eq!(written, Vec::from_iter(file), "{destination}");
+    }
+}
+
+#[tokio::test]
+async fn an_update_that_makes_no_sense_is_told_and_the_others_count() {
+    let replies = calls("Bash", &[json!({"command": "touch a"}), json!({"command": "touch b"})]);
+    let mut pipes = Pipes::start(ASKED, replies);
+    pipes.prompt("go").await;
+    let (_, request) = asked(&mut pipes).await;
+    let rules = json!([{"toolName": "Bash", "ruleContent": "touch:*"}]);
+    let updates = json!([
+        {"type": "addRule"},
+        {"type": "setMode", "mode": "mad", "destination": "session"},
+        {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
+    ]);
+    pipes.answer(&request, json!({"behavior": "allow", "updatedPermissions": updates})).await;
+    let frames = pipes.until("result").await;
+    assert!(frames.iter().all(|frame| frame["type"] != "control_request"));
+    let end = pipes.end().await;
+    assert!(end.stderr.contains("addRule") && end.stderr.contains("`mad`"), "{}", end.stderr);
+}
+
+#[tokio::test]
+async fn a_host_is_told_what_it_must_not_offer() {
+    let options = json!([{"label": "a", "description": ""}, {"label": "b", "description": ""}]);
+    let question = json!({"questions": [{"question": "Which?", "header": "h", "options": options, "multiSelect": false}]});
+    let keys = [
+        "requires_user_interaction",
+        "suppress_always_allow_rule",
+        "default_to_no",
+        "classifier_approvable",
+    ];
+    for (tool, input, flags) in [
+        ("Bash", json!({"command": "touch a"}), [None, None, None, None]),
+        ("Bash", json!({"command": "git push"}), [None, Some(true), None, None]),
+        (
+            "Write",
+            json!({"file_path": ".git/config", "content": "x"}),
+            [None, Some(true), Some(true), Some(false)],
+        ),
+        ("AskUserQuestion", question, [Some(true), None, None, None]),
+    ] {
+        let home = ostler_test::TempHome::with_project(
+            "=== .ostler/settings.json\n{\"permissions\": {\"ask\": [\"Bash(git push:*)\"]}}\n",
+        )
+        .unwrap();
+        let mut pipes = Pipes::start_in(home, ASKED, &[], calls(tool, &[input]));
+        pipes.prompt("go").await;
+        let (_, request) = asked(&mut pipes).await;
+        let told = keys.map(|key| request["request"][key].as_bool());
+        assert_eq!(told, flags, "{request}");
+        pipes.answer(&request, json!({"behavior": "deny", "message": "no"})).await;
+        pipes.until("result").await;
+    }
+}

@@ -10,6 +10,16 @@ use tokio::{
     task::JoinHandle,
 };
 
+/// Tells the runtime's time, which a test can pause and move.
+#[derive(Debug)]
+struct RuntimeClock(tokio::time::Instant);
+
+impl ostler_stdx::Clock for RuntimeClock {
+    fn now_ms(&self) -> i64 {
+        1_800_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap()
+    }
+}
+
 /// Both ends of a run.
 pub(crate) struct Pipes {
     pub(crate) home: TempHome,
@@ -48,7 +58,9 @@ impl Pipes {
         let more = env.iter().map(|(name, value)| (name.into(), value.into()));
         let path = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
         let env = Environment::new(folders.chain(more).chain(path), home.project());
-        let host = Host::open(HostOptions::new(env, std::env::current_exe().unwrap()));
+        let mut options = HostOptions::new(env, std::env::current_exe().unwrap());
+        options.clock = std::sync::Arc::new(RuntimeClock(tokio::time::Instant::now()));
+        let host = Host::open(options);
         let model = format!("--model=scripted:{}", scenario.display());
         let base = [
             "--output-format",

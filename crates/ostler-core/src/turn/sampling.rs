@@ -283,10 +283,18 @@ impl Turn {
         out: &mut Vec<Effect>,
     ) {
         let message_id = sampling.shown.then(|| sampling.message_id.clone());
+        let mut records = vec![Record::Own(Own::Retried {
+            attempt,
+            max,
+            delay_ms,
+            message: failure.message.clone(),
+            status: failure.status,
+        })];
         if !sampling.done.is_empty() {
             let uuids = std::mem::take(&mut sampling.done);
-            out.push(Effect::Append(vec![Record::Own(Own::Void { uuids })]));
+            records.push(Record::Own(Own::Void { uuids }));
         }
+        out.push(Effect::Append(records));
         out.push(Effect::ClearJournal);
         out.push(Effect::Emit(SessionEvent::Retrying {
             message_id,

@@ -114,3 +114,37 @@ fn a_prompt_of_five_megabytes_arrives_whole() {
     world.run_with_input(&["-p"], prompt.as_bytes()).exits(0);
     assert!(world.model.requests()[0].raw.len() > 5 << 20);
 }
+
+#[test]
+fn a_call_is_explained_without_being_run() {
+    let world = World::saying(ANSWER);
+    let ran = world.run(&["permissions", "explain", "Bash(ls && touch new)"]).exits(0);
+    assert!(ran.out.contains("the mode's default"), "{}", ran.out);
+    assert!(ran.out.contains("\nask: "), "{}", ran.out);
+    assert!(ran.out.contains("would be allowed by: Bash(touch:*)"), "{}", ran.out);
+    let ran = world
+        .run(&["permissions", "explain", "Bash(touch new)", "--mode", "plan", "--json"])
+        .exits(0);
+    let explained: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&explained["verdict"], &explained["mode"]), (&"deny".into(), &"plan".into()));
+    let ran = world.run(&["permissions", "explain", "Git(status)"]).exits(2);
+    assert!(ran.err.contains("there is no tool `Git`") && ran.err.contains("hint: the tools are"));
+}
+
+#[test]
+fn a_session_is_traced_from_its_log() {
+    let world = World::saying(
+        r#"[{"steps": [{"toolUse": {"name": "Glob", "input": {"pattern": "*"}}}]}, {"repeat": true, "steps": [{"text": "End."}]}]"#,
+    );
+    let id = "0b6f1a52-5a3c-4f0e-9a77-1c2d3e4f5a6b";
+    world.run(&["run", "look", "--session-id", id]).exits(0);
+    let ran = world.run(&["trace", id]).exits(0);
+    for part in ["look", "allow   Glob by mode", "tool    Glob succeeded", "end     end after"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let ran = world.run(&["trace", id, "--json"]).exits(0);
+    let rows: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&rows[0]["what"], &rows[0]["prompt"]), (&"run".into(), &"look".into()));
+    let ran = world.run(&["trace", "nothing"]).exits(1);
+    assert!(ran.err.contains("there is no session"), "{}", ran.err);
+}
