@@ -10,6 +10,7 @@
     reason = "tests start the program and read where it was built"
 )]
 
+mod asking;
 mod bad_input;
 mod cli;
 mod crash;
