@@ -3,6 +3,7 @@
 //! Reads names, links and git's own files; never starts a program, never writes, and never
 //! walks without a bound. What cannot be looked up is left out, and then the judge asks.
 
+mod entries;
 mod gitlinks;
 mod repository;
 #[cfg(test)]
@@ -28,6 +29,17 @@ impl Disk {
             .chain(facts.extra_dirs.iter().cloned())
             .chain([facts.project.clone(), facts.home.clone()]);
         facts.resolved = places.map(|path| (path.clone(), resolve(&path))).collect();
+        let mut entries = entries::Entries::new(&mut facts.resolved);
+        let mut walks = wanted.walks;
+        for glob in wanted.globs {
+            let found = entries.glob(&glob);
+            walks.extend(found.iter().flatten().filter(|_| glob.follows).cloned());
+            facts.globs.insert(glob, found);
+        }
+        for path in walks {
+            let links = entries.walk(&path);
+            facts.walks.insert(path, links);
+        }
         for folder in wanted.repositories {
             let found = repository::find(&resolve(&folder).real, &facts.home, &self.links);
             facts.repositories.insert(folder, found);

@@ -10,7 +10,7 @@ use ostler_stdx::AbsPath;
 
 use crate::{
     repository::Repository,
-    shell::{self, How},
+    shell::{self, How, Touch},
 };
 
 /// Where a path leads.
@@ -38,6 +38,24 @@ pub struct Facts {
     pub resolved: HashMap<AbsPath, Resolved>,
     /// The repositories that git finds from the folders of [`LookUps::repositories`].
     pub repositories: HashMap<AbsPath, Repository>,
+    /// What is there for each of [`LookUps::globs`], as spelled from its base; nothing if
+    /// that would take too long to find out. Where each leads is in `resolved`.
+    pub globs: HashMap<Glob, Option<Vec<AbsPath>>>,
+    /// The links below each of [`LookUps::walks`] and below each match of a glob that is
+    /// walked, those behind links included; nothing if there is too much to look through.
+    /// Where each leads is in `resolved`.
+    pub walks: HashMap<AbsPath, Option<Vec<AbsPath>>>,
+}
+
+/// A pattern of file names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Glob {
+    /// The folder before the first wildcard.
+    pub base: AbsPath,
+    /// Its further components, the first of them with a wildcard. `**` is no more than `*`.
+    pub parts: Vec<String>,
+    /// Whether what matches is walked and links below it followed.
+    pub follows: bool,
 }
 
 /// What the host must look up before it asks the judge.
@@ -47,6 +65,10 @@ pub struct LookUps {
     pub paths: Vec<AbsPath>,
     /// Folders in which git would look for its repository.
     pub repositories: Vec<AbsPath>,
+    /// Patterns of file names.
+    pub globs: Vec<Glob>,
+    /// Paths below which links are followed.
+    pub walks: Vec<AbsPath>,
 }
 
 impl Facts {
@@ -59,6 +81,8 @@ impl Facts {
             home,
             resolved: HashMap::new(),
             repositories: HashMap::new(),
+            globs: HashMap::new(),
+            walks: HashMap::new(),
         }
     }
 
@@ -102,15 +126,37 @@ pub fn look_ups(accesses: &[Access], home: &AbsPath) -> LookUps {
                 out.paths.push(cwd.clone());
                 let script = shell::analyse(command, cwd, home);
                 script.each_path(&mut |path| out.paths.push(path.clone()));
-                let repositories = script.touches().filter(|touch| touch.how == How::Repository);
-                out.repositories.extend(repositories.map(|touch| touch.path.clone()));
+                script.touches().for_each(|touch| out.add(touch));
             }
             Access::Network { .. } | Access::Mcp { .. } | Access::Nothing | Access::Unknown => {}
         }
     }
-    for list in [&mut out.paths, &mut out.repositories] {
+    for list in [&mut out.paths, &mut out.repositories, &mut out.walks] {
         list.sort();
         list.dedup();
     }
+    out.globs.sort();
+    out.globs.dedup();
     out
+}
+
+impl LookUps {
+    fn add(&mut self, touch: &Touch) {
+        if touch.how == How::Repository {
+            self.repositories.push(touch.path.clone());
+        }
+        match touch.glob() {
+            Some(glob) => self.globs.push(glob),
+            None if touch.follows => self.walks.push(touch.path.clone()),
+            None => {}
+        }
+    }
+}
+
+impl Touch {
+    /// What it is if it is a pattern that can be looked up.
+    pub(crate) fn glob(&self) -> Option<Glob> {
+        let (base, parts, follows) = (self.path.clone(), self.glob.clone(), self.follows);
+        (!parts.is_empty()).then_some(Glob { base, parts, follows })
+    }
 }

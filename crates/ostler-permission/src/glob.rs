@@ -76,6 +76,26 @@ fn set(pattern: &[char], p: usize, c: char) -> Option<(bool, usize)> {
     }
 }
 
+/// Whether a shell may take a name of a folder for one component of a pattern. Where that
+/// depends on the locale it does; a leading dot is never matched by a wildcard.
+#[must_use]
+pub fn glob_fits(part: &str, name: &str) -> bool {
+    if name.starts_with('.') && !part.starts_with(['.', '[']) {
+        return false;
+    }
+    if matches(part, name) {
+        return true;
+    }
+    // Sets may name classes and ranges of the locale, and `?` may be one byte of a letter.
+    let wide = part.contains('[') || (part.contains('?') && !name.is_ascii());
+    wide && {
+        let head = part.split_once('[').map_or(part, |(head, _)| head);
+        let tail = part.rsplit_once(']').map_or("", |(_, tail)| tail);
+        let tail = if part.contains('[') { format!("*{tail}") } else { String::new() };
+        matches(&format!("{head}{tail}").replace('?', "*"), name)
+    }
+}
+
 /// Whether the text holds a wildcard.
 pub(crate) fn is_wild(text: &str) -> bool {
     text.contains(['*', '?', '['])
@@ -131,6 +151,24 @@ mod tests {
             ("\\*", "x", false),
         ] {
             assert_eq!(matches(pattern, text), want, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn names_that_a_shell_may_take() {
+        for (part, name, want) in [
+            ("*", "a", true),
+            ("*", ".env", false),
+            (".*", ".env", true),
+            ("?env", ".env", false),
+            ("[.]env", ".env", true),
+            ("a[[:digit:]].x", "a1.x", true),
+            ("a[[:digit:]].x", "a1.y", false),
+            ("a[b", "a[b", true),
+            ("??", "é", true),
+            ("??", "e", false),
+        ] {
+            assert_eq!(glob_fits(part, name), want, "{part} {name}");
         }
     }
 

@@ -17,8 +17,9 @@ mod shell;
 mod suggest;
 mod update;
 
-pub use facts::{Facts, LookUps, Resolved, look_ups, paths_to_resolve};
+pub use facts::{Facts, Glob, LookUps, Resolved, look_ups, paths_to_resolve};
 pub use fuzz::{fuzz_rules, fuzz_shell};
+pub use glob::glob_fits;
 pub use judge::{Call, Explanation, Judgement, Reason, ReasonKind, Step, Verdict, explain, judge};
 pub use mode::{Cell, Column, MODES, cell, modes_markdown};
 pub use repository::{GitSetting, Repository, git_settings};

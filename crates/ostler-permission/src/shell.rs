@@ -127,6 +127,11 @@ pub(crate) struct Touch {
     pub(crate) path: AbsPath,
     /// The last component of a glob.
     pub(crate) last: Option<String>,
+    /// The components of a glob from its first wildcard on; none of another path, nor of a
+    /// glob with `..` in them.
+    pub(crate) glob: Vec<String>,
+    /// Whether links that are met below it are followed.
+    pub(crate) follows: bool,
     /// Where `..` follows a name: the path so far and the folder above it. If the first is a
     /// link, the kernel goes elsewhere than the text says.
     pub(crate) hops: Vec<(AbsPath, AbsPath)>,

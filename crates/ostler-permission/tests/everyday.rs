@@ -51,6 +51,8 @@ fn verdict(command: &str) -> (Verdict, String) {
     for folder in found.repositories {
         facts.repositories.insert(folder, Repository::default());
     }
+    facts.globs.extend(found.globs.into_iter().map(|glob| (glob, Some(Vec::new()))));
+    facts.walks.extend(found.walks.into_iter().map(|path| (path, Some(Vec::new()))));
     let mut paths = found.paths;
     paths.extend([project, home]);
     for path in paths {

@@ -4,7 +4,7 @@ use std::{
     time::Instant,
 };
 
-use ostler_permission::{Call, Judgement, Rules, Verdict, judge};
+use ostler_permission::{Behavior, Call, Judgement, RuleSource, Rules, Verdict, judge};
 use ostler_protocol::Mode;
 
 use super::*;
@@ -35,6 +35,17 @@ impl Place {
         let path = self.at(path);
         std::fs::create_dir_all(path.as_path().parent().unwrap()).unwrap();
         std::fs::write(path.as_path(), text).unwrap();
+    }
+
+    fn deny(mut self, rule: &str) -> Self {
+        self.rules.add(Behavior::Deny, rule, RuleSource::User).unwrap();
+        self
+    }
+
+    fn link(&self, from: &str, to: &str) {
+        let from = self.at(from);
+        std::fs::create_dir_all(from.as_path().parent().unwrap()).unwrap();
+        symlink(to, from.as_path()).unwrap();
     }
 
     fn judge(&self, command: &str) -> Judgement {
@@ -234,6 +245,75 @@ fn submodules_that_git_enters_count() {
         place.git("project/deep/er/sub", &["config", "--unset", "core.fsmonitor"]);
         place.expect("git status", Verdict::Ask);
     }
+}
+
+#[test]
+fn links_that_globs_and_walks_meet_are_followed() {
+    let place = Place::new();
+    place.file("outside/secret", "s");
+    place.file("project/a/x.rs", "x");
+    place.file("project/b/y.rs", "y");
+    place.link("project/out", "../outside");
+    place.link("project/c/deep/link.rs", "../../../outside/secret");
+    place.link("project/d/to-c", "../c");
+    place.link("project/b/in", "../a");
+    for command in [
+        "cat */secret",
+        "cat out*/secret",
+        "cat */*/*.rs",
+        "head c/*/link.rs",
+        "grep -R x .",
+        "grep -R x c",
+        "grep -R x d*",
+        "find -L d -name x",
+        "rg -L x c",
+        "tree -l c",
+        "diff -r a c",
+        "ls -RL d",
+    ] {
+        place.expect(command, Verdict::Ask);
+    }
+    for command in [
+        "cat */*.rs",
+        "cat a/* b/*.rs",
+        "cat [ab]/?.rs",
+        "grep -R x a b",
+        "grep -r x .",
+        "find . -name x",
+        "find -L b",
+        "rg x",
+        "tree",
+        "diff -r a b",
+    ] {
+        place.expect(command, Verdict::Allow);
+    }
+}
+
+#[test]
+fn rules_that_deny_reading_hold_for_what_globs_and_walks_meet() {
+    let place = Place::new().deny("Read(.env)");
+    place.file("project/.env", "s");
+    place.link("project/a/innocent", "../.env");
+    place.file("project/b/x", "x");
+    for command in ["cat .e*", "cat a/*", "cat */innocent", "grep -R x a", "python3 a/i*"] {
+        place.expect(command, Verdict::Deny);
+    }
+    place.expect("grep -r x .", Verdict::Ask);
+    place.expect("cat b/*", Verdict::Allow);
+}
+
+#[test]
+fn more_entries_than_are_looked_at_ask() {
+    let place = Place::new();
+    for at in 0..entries::MAX_ENTRIES {
+        place.file(&format!("project/many/{at}"), "");
+    }
+    place.expect("ls many/*", Verdict::Allow);
+    place.file("project/many/one-more", "");
+    place.expect("ls many/*", Verdict::Ask);
+    place.expect("grep -R x many", Verdict::Ask);
+    place.expect("ls many", Verdict::Allow);
+    place.expect("grep -r x many", Verdict::Allow);
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Place {
     pub(crate) is_file: bool,
     /// The last component of a glob.
     pub(crate) last: Option<String>,
+    /// Whether all that a glob matches has places of its own.
+    pub(crate) expanded: bool,
 }
 
 impl Place {
@@ -38,7 +40,7 @@ impl Place {
         let inside = real.as_ref().is_some_and(|real| facts.is_inside(real));
         let found = facts.resolved.get(path);
         let is_file = found.is_some_and(|found| found.exists && !found.is_dir);
-        Self { how, path: path.clone(), real, inside, is_file, last: None }
+        Self { how, path: path.clone(), real, inside, is_file, last: None, expanded: false }
     }
 
     pub(crate) fn writes(&self) -> bool {

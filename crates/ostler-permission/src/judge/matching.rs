@@ -110,6 +110,7 @@ fn may_lie_below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Opt
     // These tools are told what to skip.
     let skips = matches!(tool, "Grep" | "Glob" | "LS") && place.how == How::Search;
     let below = wide
+        && !place.expanded
         && !skips
         && place
             .spellings()

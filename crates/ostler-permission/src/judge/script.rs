@@ -29,11 +29,12 @@ pub(crate) struct ScriptSeen<'a> {
 impl<'a> ScriptSeen<'a> {
     pub(super) fn new(text: &'a str, cwd: &AbsPath, facts: &Facts) -> Self {
         let script = shell::analyse(text, cwd, &facts.home);
+        let writes = script.touches().any(|touch| touch.how == How::Write);
         let places = |touches: &[Touch]| {
             touches
                 .iter()
                 .filter(|touch| touch.how != How::Maybe)
-                .map(|touch| place(touch, facts))
+                .flat_map(|touch| places_of(touch, facts, writes))
                 .collect::<Vec<_>>()
         };
         let redirects = places(&script.redirects);
@@ -47,7 +48,7 @@ impl<'a> ScriptSeen<'a> {
     /// The arguments of its commands that may be paths.
     pub(super) fn maybe_places(&self, facts: &Facts) -> Vec<Place> {
         let maybe = self.script.touches().filter(|touch| touch.how == How::Maybe);
-        maybe.map(|touch| place(touch, facts)).collect()
+        maybe.flat_map(|touch| places_of(touch, facts, true)).collect()
     }
 
     /// Every path that is touched for certain.
@@ -118,7 +119,11 @@ impl<'a> ScriptSeen<'a> {
             if !removes {
                 continue;
             }
-            for place in places.iter().filter(|place| place.writes()) {
+            // `*.o` takes some of a folder, `*` takes all of it.
+            let whole = |place: &&Place| {
+                place.last.as_ref().is_none_or(|last| last.bytes().all(|b| b"*?.".contains(&b)))
+            };
+            for place in places.iter().filter(|place| place.writes()).filter(whole) {
                 let above = |dir: &AbsPath| place.spellings().any(|path| dir.is_within(path));
                 let moved_into = command
                     .readings
@@ -133,6 +138,42 @@ impl<'a> ScriptSeen<'a> {
     }
 }
 
+/// The places that one touch stands for: the path itself, what a glob matches, and where
+/// links below lead if they are followed. `writes`: whether the script may make further ones.
+fn places_of(touch: &Touch, facts: &Facts, writes: bool) -> Vec<Place> {
+    let mut places = vec![place(touch, facts)];
+    if let Some(glob) = touch.glob() {
+        match facts.globs.get(&glob) {
+            Some(Some(found)) => {
+                places[0].expanded = touch.how != How::Write && !writes;
+                places.extend(found.iter().map(|path| Place::new(touch.how, path, facts)));
+            }
+            // Rules for these look at the text alone then.
+            Some(None) | None if touch.how == How::Maybe => {}
+            Some(None) | None => lose(&mut places[0]),
+        }
+    }
+    if touch.follows {
+        let from = usize::from(!touch.glob.is_empty());
+        let walked: Vec<AbsPath> = places[from..].iter().map(|place| place.path.clone()).collect();
+        for path in walked {
+            match facts.walks.get(&path) {
+                Some(Some(links)) => {
+                    places.extend(links.iter().map(|path| Place::new(touch.how, path, facts)));
+                }
+                Some(None) | None => lose(&mut places[0]),
+            }
+        }
+    }
+    places
+}
+
+/// It is not known where a path leads.
+fn lose(place: &mut Place) {
+    place.real = None;
+    place.inside = false;
+}
+
 fn place(touch: &Touch, facts: &Facts) -> Place {
     let mut place = Place::new(touch.how, &touch.path, facts);
     place.last.clone_from(&touch.last);
@@ -145,8 +186,7 @@ fn place(touch: &Touch, facts: &Facts) -> Place {
         });
     if !plain {
         // `..` after a link leads somewhere else than the text says.
-        place.real = None;
-        place.inside = false;
+        lose(&mut place);
     }
     place
 }

@@ -2,17 +2,18 @@
 
 mod corpus;
 mod git;
+mod links;
 mod order;
 mod property;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use ostler_protocol::{Access, Mode};
 use ostler_stdx::AbsPath;
 use serde_json::{Map, Value};
 
 use super::{Call, Explanation, Judgement, Verdict, explain, judge};
-use crate::{Behavior, Facts, Repository, Resolved, RuleSource, Rules, look_ups};
+use crate::{Behavior, Facts, Repository, Resolved, RuleSource, Rules, glob_fits, look_ups};
 
 pub(super) fn abs(path: &str) -> AbsPath {
     AbsPath::new(path).unwrap()
@@ -20,7 +21,7 @@ pub(super) fn abs(path: &str) -> AbsPath {
 
 /// A call being put together. The disk: `/p` is the project, `/home/u` the home, `/x` an
 /// extra folder, and `links` lead elsewhere; every other path leads to itself. No repository
-/// runs anything but those of `repositories`, the nearest last.
+/// runs anything but those of `repositories`, the nearest last. Globs match `files` and links.
 pub(super) struct Case {
     tool: &'static str,
     args: Map<String, Value>,
@@ -29,6 +30,8 @@ pub(super) struct Case {
     rules: Rules,
     links: HashMap<AbsPath, AbsPath>,
     repositories: Vec<(AbsPath, Repository)>,
+    files: Vec<AbsPath>,
+    too_much: bool,
     can_ask: bool,
 }
 
@@ -42,6 +45,8 @@ impl Case {
             rules: Rules::default(),
             links: HashMap::new(),
             repositories: Vec::new(),
+            files: Vec::new(),
+            too_much: false,
             can_ask: true,
         }
     }
@@ -98,6 +103,17 @@ impl Case {
         self
     }
 
+    pub(super) fn files(mut self, paths: &[&str]) -> Self {
+        self.files.extend(paths.iter().map(|path| abs(path)));
+        self
+    }
+
+    /// The disk holds more than is looked through.
+    pub(super) fn too_much(mut self) -> Self {
+        self.too_much = true;
+        self
+    }
+
     /// A repository at a folder, with the text of its configuration.
     pub(super) fn repository(mut self, at: &str, config: &str) -> Self {
         let repository = Repository {
@@ -135,6 +151,31 @@ impl Case {
                 .insert(folder, near.map(|(_, found)| found.clone()).unwrap_or_default());
         }
         let mut paths = found.paths;
+        let there: BTreeSet<AbsPath> = (self.files.iter().chain(self.links.keys()))
+            .flat_map(|path| path.ancestors().map(|path| AbsPath::new(path).unwrap()))
+            .collect();
+        let below = |base: &AbsPath| -> Vec<AbsPath> {
+            there.iter().filter(|path| path.is_within(base)).cloned().collect()
+        };
+        let mut walks = found.walks;
+        for glob in found.globs {
+            let mut matches = below(&glob.base);
+            matches.retain(|path| {
+                let rest = path.strip_prefix(glob.base.as_path()).unwrap();
+                let names: Vec<_> = rest.iter().map(|name| name.to_string_lossy()).collect();
+                names.len() == glob.parts.len()
+                    && names.iter().zip(&glob.parts).all(|(name, part)| glob_fits(part, name))
+            });
+            paths.extend(matches.iter().cloned());
+            walks.extend(matches.iter().filter(|_| glob.follows).cloned());
+            facts.globs.insert(glob, (!self.too_much).then_some(matches));
+        }
+        for walk in walks {
+            let links: Vec<AbsPath> =
+                below(&walk).into_iter().filter(|path| self.links.contains_key(path)).collect();
+            paths.extend(links.iter().cloned());
+            facts.walks.insert(walk, (!self.too_much).then_some(links));
+        }
         paths.extend([abs("/p"), abs("/x"), abs("/home/u")]);
         for path in paths {
             let real = self.follow(&path);

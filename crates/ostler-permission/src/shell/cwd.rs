@@ -50,6 +50,7 @@ fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
     let mut at = if path.starts_with('/') { AbsPath::root() } else { cwd.clone() };
     let mut hops = Vec::new();
     let mut last = None;
+    let mut pattern = Vec::new();
     let mut parts = path.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
     while let Some(part) = parts.next() {
         if wild && glob::is_wild(part) {
@@ -58,6 +59,8 @@ fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
             last = rest.last().or(Some(&part)).map(|last| (*last).to_owned());
             if rest.contains(&"..") {
                 at = AbsPath::root();
+            } else {
+                pattern = std::iter::once(part).chain(rest).map(str::to_owned).collect();
             }
             break;
         }
@@ -69,7 +72,7 @@ fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
             at = at.join(part);
         }
     }
-    Touch { how, path: at, last, hops }
+    Touch { how, path: at, last, glob: pattern, follows: false, hops }
 }
 
 /// Devices that every program may use; touching one changes nothing. A path through them

@@ -222,7 +222,24 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
     if paths.is_empty() && here {
         cwds.touch(how, ".", false, &mut touches);
     }
+    follow(program.name, &options_of(&args), &mut touches);
     Ok(touches)
+}
+
+/// The options of a call as its row names them.
+fn options_of(args: &[Arg<'_>]) -> Vec<&'static str> {
+    let name = |arg: &Arg<'_>| match arg {
+        Arg::Flag { name, .. } => Some(*name),
+        Arg::Plain(_) => None,
+    };
+    args.iter().filter_map(name).collect()
+}
+
+/// Marks what is walked with links followed.
+fn follow(name: &str, options: &[&str], touches: &mut [Touch]) {
+    if programs::follows(name, options) {
+        touches.iter_mut().for_each(|touch| touch.follows = true);
+    }
 }
 
 /// Whether a filter of `jq` may hold `import` or `include`, which read any JSON file; as the
@@ -344,6 +361,8 @@ fn find(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
     if touches.is_empty() {
         cwds.touch(How::Look, ".", false, &mut touches);
     }
+    let options: Vec<&str> = words.iter().filter_map(|word| word.text.as_deref()).collect();
+    follow("find", &options, &mut touches);
     Ok(touches)
 }
 
@@ -439,6 +458,7 @@ fn files(name: &str, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> 
         }
     };
     let args = flags::all(options, words).ok_or("has an option that is not understood")?;
+    let options = options_of(&args);
     let mut touches = Vec::new();
     let mut paths = Vec::new();
     for arg in args {
@@ -470,6 +490,7 @@ fn files(name: &str, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> 
             }
         }
     }
+    follow(name, &options, &mut touches);
     Ok(touches)
 }
 

@@ -223,6 +223,28 @@ const ROWS: &[Program] = &[
     ),
 ];
 
+/// Programs that follow the links they meet while they walk folders, with an option of each
+/// list; an empty list needs none.
+const FOLLOWERS: &[(&str, &[&str], &[&str])] = &[
+    ("grep", &["-R", "--dereference-recursive"], &[]),
+    ("egrep", &["-R", "--dereference-recursive"], &[]),
+    ("fgrep", &["-R", "--dereference-recursive"], &[]),
+    ("rg", &["-L", "--follow"], &[]),
+    ("tree", &["-l"], &[]),
+    ("ls", &["-R", "--recursive"], &["-L"]),
+    ("du", &["-L"], &[]),
+    ("find", &["-L", "-follow"], &[]),
+    ("cp", &["-L"], &["-r", "-R", "-a", "--recursive", "--archive"]),
+    ("diff", &["-r", "--recursive"], &[]),
+];
+
+/// Whether a program with these options follows links below its arguments.
+pub(super) fn follows(name: &str, options: &[&str]) -> bool {
+    let one = |of: &[&str]| of.is_empty() || options.iter().any(|option| of.contains(option));
+    FOLLOWERS.iter().any(|(program, a, b)| *program == name && one(a) && one(b))
+        && !(name == "diff" && options.contains(&"--no-dereference"))
+}
+
 /// The row of a program.
 pub(super) fn find(name: &str) -> Option<&'static Program> {
     ROWS.iter().find(|row| row.name == name)

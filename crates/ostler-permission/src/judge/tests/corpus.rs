@@ -574,8 +574,10 @@ fn deny_rules_hold_for_paths_in_commands() {
             assert_eq!(case.verdict(), Deny, "{command}");
         }
     }
+    let glob = || Case::bash("cat .e*").deny("Read(.env)").allow("Bash");
     expect_all([
-        ("cat .e*".into(), Case::bash("cat .e*").deny("Read(.env)").allow("Bash").judge(), Ask),
+        ("cat .e*".into(), glob().files(&["/p/.env"]).judge(), Deny),
+        ("cat .e*, not looked up".into(), glob().too_much().judge(), Ask),
         ("cat *".into(), Case::bash("cat *").deny("Read(.env)").judge(), Allow),
         ("cat *.rs".into(), Case::bash("cat *.rs").deny("Read(.env)").judge(), Allow),
         ("grep -r".into(), Case::bash("grep -r x .").deny("Read(.env)").judge(), Ask),
