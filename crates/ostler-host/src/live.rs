@@ -402,7 +402,7 @@ impl LiveSession {
     /// `usage` for a choice that makes no sense, `not_configured`.
     pub async fn change_model(&self, host: &Host, model: Option<&str>) -> Result<(), RpcError> {
         let model = match model {
-            Some(_) => host.choose_model(&self.cwd, None, model, Some(&self.model().0))?,
+            Some(_) => host.choose_model(&self.cwd, None, model, Some(&self.model()))?,
             None => {
                 let settings = crate::settings::load(host, &self.spec);
                 host.resolve_model(&self.spec, None, settings.model.as_deref())?

@@ -177,15 +177,18 @@ impl Host {
         self.default_pair()
     }
 
-    /// Chooses provider and model for a session that goes on; `kept` is its provider now.
+    /// Chooses provider and model for a session that goes on; `current` is what it has now.
     pub(crate) fn choose_model(
         &self,
         cwd: &AbsPath,
         provider: Option<&str>,
         model: Option<&str>,
-        kept: Option<&str>,
+        current: Option<&(String, String)>,
     ) -> Result<Model, RpcError> {
-        let pair = self.pair(provider, model, kept)?;
+        let pair = self.pair(provider, model, current.map(|(provider, _)| provider.as_str()))?;
+        if current != Some(&pair) {
+            refuse_script_file(&pair.0, Some(&pair.1))?;
+        }
         self.open_model(cwd, &pair)
     }
 
@@ -449,6 +452,23 @@ impl Endpoint {
     fn is_usable(&self) -> bool {
         self.key.is_some() || self.own && !self.needs_key
     }
+}
+
+/// Refuses a scenario file that a front end names: one is read from the command line and the
+/// environment only (design.md 8 (c)), since it says what tools do.
+pub(crate) fn refuse_script_file(provider: &str, model: Option<&str>) -> Result<(), RpcError> {
+    let file = match (provider, model) {
+        ("scripted", Some(file)) if file != "demo" => file,
+        (_, Some(model)) if model != "scripted:demo" && model.starts_with("scripted:") => model,
+        _ => return Ok(()),
+    };
+    Err(RpcError::new(
+        ErrorKind::Usage,
+        format!(
+            "`{file}`: a scenario file is taken from the command line and the environment only"
+        ),
+    )
+    .hint("start Ostler with `--model scripted:FILE`, or choose `scripted:demo`"))
 }
 
 /// Refuses a provider of `config.json` whose `wire` is not known here: guessing another

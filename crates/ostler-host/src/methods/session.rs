@@ -23,6 +23,7 @@ use ostler_store::Row;
 use crate::{
     host::Host,
     live::{LiveSession, SessionSpec, storage_error},
+    models::refuse_script_file,
     project::{end_message, permission_asked},
     question, transcript,
 };
@@ -38,6 +39,10 @@ pub(super) fn start(
         return Ok(started(&session));
     }
     let cwd = project_folder(host, &params)?;
+    if params.model != host.0.options.model {
+        let provider = params.provider.as_deref().unwrap_or_default();
+        refuse_script_file(provider, params.model.as_deref())?;
+    }
     let mut spec = SessionSpec::new(cwd);
     spec.provider = params.provider;
     spec.model = params.model.or_else(|| host.0.options.model.clone());
@@ -472,9 +477,8 @@ async fn choose_model(
     provider: Option<&str>,
     model: Option<&str>,
 ) -> Result<(), RpcError> {
-    let (current, _) = session.model();
-    let kept = if session.is_configured() { Some(current.as_str()) } else { None };
-    let model = host.choose_model(&session.cwd, provider, model, kept)?;
+    let current = session.is_configured().then(|| session.model());
+    let model = host.choose_model(&session.cwd, provider, model, current.as_ref())?;
     session.set_model(model).await;
     Ok(())
 }

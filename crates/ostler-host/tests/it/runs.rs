@@ -182,7 +182,7 @@ async fn waiting_messages_become_runs_in_order() {
 
 #[tokio::test]
 async fn without_a_model_a_prompt_says_how_to_set_one_up() {
-    let host = TestHost::new(FILES);
+    let host = TestHost::without_model(FILES);
     let started = host.call("session.start", json!({})).await.unwrap();
     assert_eq!(started.get("model"), None, "{started}");
     let params = json!({"sessionId": started["sessionId"], "message": "hi"});
@@ -242,4 +242,36 @@ async fn a_session_whose_model_is_gone_goes_on_with_another() {
     assert!(error.message.contains("test.scenario.json"), "{error}");
     let sent = send(Some("scripted:demo")).await.unwrap();
     assert_eq!(sent["success"], true, "{sent}");
+}
+
+#[tokio::test]
+async fn a_front_end_cannot_name_a_scenario_file() {
+    let host = TestHost::new(FILES);
+    let session = host.start(json!([{"repeat": true, "steps": [{"text": "I am here."}]}])).await;
+    std::fs::copy(
+        host.home.project().join("test.scenario.json"),
+        host.home.project().join("other.scenario.json"),
+    )
+    .unwrap();
+    for (provider, model) in
+        [(None, "scripted:other.scenario.json"), (Some("scripted"), "other.scenario.json")]
+    {
+        let pair = json!({"provider": provider, "model": model});
+        let with = |more: Value| {
+            let mut params = pair.clone();
+            params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            params
+        };
+        for (method, params) in [
+            ("session.start", pair.clone()),
+            ("session.send", with(json!({"sessionId": session, "message": "go"}))),
+            ("session.set", with(json!({"sessionId": session}))),
+        ] {
+            let error = host.call(method, params).await.unwrap_err();
+            assert!(error.message.contains("command line"), "{method}: {error}");
+        }
+    }
+    // The one that the session has already is no new choice.
+    let same = json!({"sessionId": session, "provider": "scripted", "model": "test.scenario.json"});
+    host.call("session.set", same).await.unwrap();
 }

@@ -17,6 +17,9 @@ pub(crate) struct TestHost {
     pub(crate) window: Attachment,
 }
 
+/// The scenario that a test writes.
+const SCRIPT: &str = "scripted:test.scenario.json";
+
 /// Tells the runtime's time as if it had begun at a certain moment.
 #[derive(Debug)]
 struct RuntimeClock(tokio::time::Instant);
@@ -45,6 +48,14 @@ impl TestHost {
         Self { home, caller: caller(), window, host }
     }
 
+    /// A host that knows no model.
+    pub(crate) fn without_model(files: &str) -> Self {
+        let home = TempHome::with_project(files).unwrap();
+        let host = Host::open(HostOptions { model: None, ..Self::options(&home) });
+        let window = host.attach("test", Slow::Wait, true);
+        Self { home, caller: caller(), window, host }
+    }
+
     fn open(home: &TempHome) -> Host {
         Host::open(Self::options(home))
     }
@@ -54,7 +65,10 @@ impl TestHost {
             home.env().into_iter().map(|(name, value)| (name.into(), value.into_os_string()));
         let path = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
         let env = Environment::new(vars.chain(path), home.project());
-        HostOptions::new(env, std::env::current_exe().unwrap())
+        let mut options = HostOptions::new(env, std::env::current_exe().unwrap());
+        // Named here as on a command line: a front end cannot name a scenario file.
+        options.model = Some(SCRIPT.to_owned());
+        options
     }
 
     /// A second process over the same home.
@@ -67,7 +81,7 @@ impl TestHost {
     pub(crate) fn scenario(&self, replies: Value) -> String {
         let file = self.home.project().join("test.scenario.json");
         std::fs::write(&file, json!({"name": "test", "replies": replies}).to_string()).unwrap();
-        "scripted:test.scenario.json".to_owned()
+        SCRIPT.to_owned()
     }
 
     pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, RpcError> {
