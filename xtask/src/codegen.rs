@@ -1,5 +1,6 @@
 //! `cargo xtask codegen`: writes the files that derive from the protocol (schema, OpenRPC,
-//! TypeScript). What they hold is decided in `ostler-protocol`; this only compares and writes.
+//! TypeScript) and the schema of settings files. What they hold is decided in
+//! `ostler-protocol` and `ostler-store`; this only compares and writes.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::workspace;
 /// Write generated files.
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Write the files that are generated from the types and methods of `ostler-protocol`. They are committed, so that readers and other languages need no build.",
+    long_about = "Write the files that are generated from the types and methods of `ostler-protocol` and the settings of `ostler-store`. They are committed, so that readers and other languages need no build.",
     after_help = "Example:\n  cargo xtask codegen --check"
 )]
 pub(crate) struct Args {
@@ -27,15 +28,22 @@ pub(crate) fn run(args: &Args, steps: &mut Steps) -> Result<()> {
     if args.check { check(steps) } else { write(steps) }
 }
 
+/// Every generated file.
+fn files() -> Vec<Generated> {
+    let mut files = ostler_protocol::codegen::files();
+    files.push(("schema/settings.schema.json".to_owned(), ostler_store::settings_schema()));
+    files
+}
+
 /// Fails if a committed file is not what would be written.
 pub(crate) fn check(steps: &mut Steps) -> Result<()> {
-    steps.run("codegen --check", || compare(&workspace::root(), &ostler_protocol::codegen::files()))
+    steps.run("codegen --check", || compare(&workspace::root(), &files()))
 }
 
 /// Writes the files that differ.
 pub(crate) fn write(steps: &mut Steps) -> Result<()> {
     steps.run("codegen", || {
-        for (path, text) in differing(&workspace::root(), &ostler_protocol::codegen::files()) {
+        for (path, text) in differing(&workspace::root(), &files()) {
             put(&workspace::root().join(path), text)?;
             println!("wrote {path}");
         }
@@ -49,7 +57,7 @@ fn compare(root: &Path, files: &[Generated]) -> Result<()> {
         return Ok(());
     }
     let names: Vec<_> = differing.iter().map(|(path, _)| format!("`{path}`")).collect();
-    bail!("not what the protocol says: {}; run `cargo xtask codegen`", names.join(", "))
+    bail!("not what the types say: {}; run `cargo xtask codegen`", names.join(", "))
 }
 
 fn differing<'a>(root: &Path, files: &'a [Generated]) -> Vec<&'a Generated> {
@@ -71,8 +79,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generated_files_are_what_the_protocol_says() {
-        let files = ostler_protocol::codegen::files();
+    fn generated_files_are_what_the_types_say() {
+        let files = files();
         assert!(!files.is_empty());
         compare(&workspace::root(), &files).unwrap();
     }
@@ -87,7 +95,7 @@ mod tests {
         let error = compare(dir.path(), &files).unwrap_err().to_string();
         assert_eq!(
             error,
-            "not what the protocol says: `a/edited.json`, `b/missing.ts`; run `cargo xtask codegen`"
+            "not what the types say: `a/edited.json`, `b/missing.ts`; run `cargo xtask codegen`"
         );
         for (path, text) in differing(dir.path(), &files) {
             put(&dir.path().join(path), text).unwrap();

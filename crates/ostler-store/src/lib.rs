@@ -35,8 +35,9 @@ pub use log::SessionLog;
 pub use output::{OutputFile, OutputFiles, OutputLimits, Page, PageLine, PageQuery, Saved};
 pub use replay::{Replay, ToolFacts, fuzz_log};
 pub use settings::{
-    Behavior, MANAGED, Rule, RuleFile, Settings, SettingsProblem, Sourced, Sources, Tier,
-    TrustState, Trusting, merge_settings,
+    Behavior, Keys, MANAGED, Overlay, Restrictions, Rule, RuleFile, Settings, SettingsProblem,
+    Sourced, Sources, Stamp, Tier, TrustState, Trusting, check_settings, merge_settings,
+    settings_keys, settings_page, settings_schema,
 };
 pub use slug::slug;
 pub use store::{Header, Located, Root, Roots, Store, is_session_id};

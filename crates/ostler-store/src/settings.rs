@@ -4,12 +4,18 @@
 
 mod edit;
 mod file;
-mod sandbox;
+mod keys;
+mod layers;
+mod locate;
+mod schema;
+mod stamp;
+mod table;
 #[cfg(test)]
 mod tests;
 mod trust;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
 };
@@ -22,12 +28,16 @@ use crate::store::Store;
 pub use edit::RuleFile;
 pub(crate) use edit::{object, pretty, wrong};
 pub(crate) use file::reason;
-use file::{Loaded, SettingsFile};
-pub use sandbox::merge as merge_settings;
+use file::{Parsed, SettingsFile};
+pub use keys::Keys;
+pub use layers::merge as merge_settings;
+use layers::{Admission, Layer, Standing};
+pub use schema::{settings_page, settings_schema};
+pub use stamp::Stamp;
+use table::Row;
 pub use trust::TrustState;
 
-/// Where a setting comes from, weakest first. Command line and SDK stand between `Local`
-/// and `Managed`; they are no files and the caller's own.
+/// Where a setting comes from, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// `~/.ostler/settings.json` and its twin in `$CLAUDE_CONFIG_DIR`.
@@ -36,8 +46,24 @@ pub enum Tier {
     Project,
     /// `<project>/.ostler/settings.local.json` and its `.claude` twin.
     Local,
-    /// The machine's policy.
+    /// The command line (`--settings`) or the Agent SDK's host.
+    Flag,
+    /// The machine's policy, and what `--managed-settings` adds to it.
     Managed,
+}
+
+impl Tier {
+    /// Its name for readers: `user`, `project`, `local`, `flag`, `managed`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+            Self::Flag => "flag",
+            Self::Managed => "managed",
+        }
+    }
 }
 
 /// What a rule says about what it matches.
@@ -84,7 +110,7 @@ pub struct Rule {
 }
 
 /// What is in force for a project.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// Rules of all files, strongest tier first.
     pub rules: Vec<Sourced<Rule>>,
@@ -98,12 +124,38 @@ pub struct Settings {
     pub sandbox: Map<String, Value>,
     /// `hooks` of every file that has them, strongest first: event name to a list of
     /// `{matcher?, hooks: [...]}` or of flat entries (agent-sdk.md 5.6, ipc.md 5.4). Only
-    /// those that may run: of an untrusted project none.
+    /// those that may run: of an untrusted project none, and none that the policy or
+    /// `disableAllHooks` takes out.
     pub hooks: Vec<Sourced<Value>>,
+    /// `env`: each variable with the file that gives it its value.
+    pub env: BTreeMap<String, Sourced<String>>,
+    /// All keys, merged: of a scalar the strongest value, of lists all.
+    pub keys: Keys,
     /// What waits for trust and how to give it: one line for standard error.
     pub withheld: Option<String>,
     /// Files and values that do not count because they are broken.
     pub problems: Vec<SettingsProblem>,
+    /// The machine's policy is there and cannot be read: no session may start.
+    pub refusal: Option<SettingsProblem>,
+    layers: Vec<Layer>,
+}
+
+/// What nothing can lift: switches that forbid, whoever set them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Restrictions {
+    /// `permissions.disableBypassPermissionsMode`.
+    pub no_bypass: bool,
+    /// `permissions.disableAutoMode`.
+    pub no_auto: bool,
+    /// `permissions.denyInsteadOfPrompting`.
+    pub deny_prompts: bool,
+    /// `permissions.blockReadsOutsideWorkingDirectories`.
+    pub block_reads_outside: bool,
+    /// `permissions.blockWritesOutsideWorkingDirectories`.
+    pub block_writes_outside: bool,
+    /// `allowManagedPermissionRulesOnly`: what the command line or a person allows does
+    /// not count, either.
+    pub policy_allows_only: bool,
 }
 
 /// A file, or a value in it, that does not count.
@@ -120,6 +172,13 @@ pub struct SettingsProblem {
     pub what: String,
 }
 
+impl SettingsProblem {
+    /// Whether something does not count because of it; else it is a hint.
+    fn is_error(&self) -> bool {
+        self.what.contains(file::ONLY_FORBIDS)
+    }
+}
+
 /// Where in a file, as far as it is known.
 fn place(line: usize, column: usize) -> String {
     match (line, column) {
@@ -129,17 +188,32 @@ fn place(line: usize, column: usize) -> String {
     }
 }
 
+/// Settings that stand in no file of a tier: text as in one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overlay {
+    /// What messages call it: the flag, or the file that it names.
+    pub name: PathBuf,
+    /// Its text, JSON.
+    pub text: Vec<u8>,
+}
+
 /// Which files are read, and what is taken for granted.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
-    /// The machine's policy, usually `/etc/ostler/managed.json`.
+    /// The machine's policy, usually [`MANAGED`].
     pub managed: &'a Path,
-    /// Tiers that are read; `Managed` always is.
+    /// What `--managed-settings` adds: of it only what forbids counts.
+    pub policy: &'a [Overlay],
+    /// `--settings` and what an Agent SDK's host sets later, strongest first.
+    pub flags: &'a [Overlay],
+    /// Tiers that are read; `Managed` and `Flag` always are.
     pub tiers: &'a [Tier],
     /// How the project is trusted.
     pub trust: Trusting,
     /// Tells whether git tracks a file; asked only for `settings.local.json`.
     pub is_tracked: &'a dyn Fn(&Path) -> bool,
+    /// What was in force before: of a file that broke since, what forbids stays.
+    pub before: Option<&'a Settings>,
 }
 
 /// How a project is trusted.
@@ -152,13 +226,22 @@ pub enum Trusting {
 }
 
 /// The policy file of a machine.
+#[cfg(not(any(target_os = "macos", windows)))]
 pub const MANAGED: &str = "/etc/ostler/managed.json";
+/// The policy file of a machine.
+#[cfg(target_os = "macos")]
+pub const MANAGED: &str = "/Library/Application Support/Ostler/managed.json";
+/// The policy file of a machine.
+#[cfg(windows)]
+pub const MANAGED: &str = r"C:\Program Files\Ostler\managed.json";
 
 impl fmt::Debug for Sources<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { managed, tiers, trust, is_tracked: _ } = self;
+        let Self { managed, policy, flags, tiers, trust, is_tracked: _, before: _ } = self;
         f.debug_struct("Sources")
             .field("managed", managed)
+            .field("policy", policy)
+            .field("flags", flags)
             .field("tiers", tiers)
             .field("trust", trust)
             .finish_non_exhaustive()
@@ -169,37 +252,51 @@ impl<'a> Sources<'a> {
     /// All tiers, stored trust, and `settings.local.json` taken for the repository's own.
     #[must_use]
     pub fn all(managed: &'a Path) -> Self {
-        let tiers = &[Tier::User, Tier::Project, Tier::Local];
-        Self { managed, tiers, trust: Trusting::Stored, is_tracked: &|_| true }
+        Self {
+            managed,
+            policy: &[],
+            flags: &[],
+            tiers: &[Tier::User, Tier::Project, Tier::Local],
+            trust: Trusting::Stored,
+            is_tracked: &|_| true,
+            before: None,
+        }
     }
 }
 
 impl Store {
     /// Reads and merges the settings of a project. Never fails: what is broken is skipped
-    /// whole and named in `problems`.
+    /// and named in `problems`. A policy that is broken is a `refusal`.
     #[must_use]
     pub fn settings(&self, project: &AbsPath, sources: Sources<'_>) -> Settings {
         let content = trust::Content::read(project);
         let trusted = sources.trust == Trusting::ThisRun
             || self.trust_of(project, &content.hash()) == TrustState::Trusted;
-        let mut merged = Settings::default();
-        let mut waiting = Waiting::default();
-        for file in self.files(project, &sources) {
-            let loaded = match content.bytes(&file.path) {
-                Some(bytes) => file::parse(&file.path, bytes),
-                None if file.tier == Tier::Project || file.tier == Tier::Local => continue,
-                None => file::load(&file.path),
-            };
-            let Some(loaded) = loaded.unwrap_or_else(|problem| {
-                merged.problems.push(problem);
-                None
-            }) else {
-                continue;
-            };
-            merged.add(&file, loaded, Grant::of(&file, trusted, sources.is_tracked), &mut waiting);
+        let mut reading =
+            Reading { sources, found: Settings::default(), waiting: Waiting::default() };
+        for overlay in sources.policy {
+            let file = SettingsFile { tier: Tier::Managed, path: overlay.name.clone() };
+            reading.take(&file, Standing::Restricts, Ok(Some(overlay.text.clone())));
         }
-        merged.withheld = waiting.text(project);
-        merged
+        for file in self.files(project, &sources) {
+            if file.tier < Tier::Managed {
+                reading.take_flags();
+            }
+            let bytes = match file.tier {
+                Tier::Project | Tier::Local => Ok(content.bytes(&file.path).map(<[u8]>::to_vec)),
+                Tier::User | Tier::Flag | Tier::Managed => file::load(&file.path),
+            };
+            let standing = match file.tier {
+                Tier::Project | Tier::Local if trusted => Standing::Full,
+                Tier::Project => Standing::Waits,
+                Tier::Local if (sources.is_tracked)(&file.path) => Standing::Waits,
+                Tier::Local => Standing::WaitsButAllow,
+                Tier::User | Tier::Flag | Tier::Managed => Standing::Full,
+            };
+            reading.take(&file, standing, bytes);
+        }
+        reading.take_flags();
+        reading.finish(project)
     }
 
     /// The files of all tiers, strongest first.
@@ -227,109 +324,213 @@ impl Store {
     }
 }
 
-/// What a file may loosen.
-#[derive(Debug, Clone, Copy)]
-struct Grant {
-    allow: bool,
-    rest: bool,
-}
-
-impl Grant {
-    fn of(file: &SettingsFile, trusted: bool, is_tracked: &dyn Fn(&Path) -> bool) -> Self {
-        match file.tier {
-            Tier::Managed | Tier::User => Self { allow: true, rest: true },
-            Tier::Project => Self { allow: trusted, rest: trusted },
-            Tier::Local => Self { allow: trusted || !is_tracked(&file.path), rest: trusted },
-        }
+/// Checks settings that do not stand in a file of a tier, before a session begins with them.
+///
+/// # Errors
+/// Everything that is no JSON or of a wrong type, and every near miss of a key.
+pub fn check_settings(overlay: &Overlay) -> Result<(), Vec<SettingsProblem>> {
+    match file::parse(&overlay.name, &overlay.text) {
+        Ok(Parsed { problems, .. }) if problems.is_empty() => Ok(()),
+        Ok(Parsed { problems, .. }) => Err(problems),
+        Err(problem) => Err(vec![problem]),
     }
 }
 
 /// What waits for trust.
 #[derive(Debug, Default)]
 struct Waiting {
-    parts: Vec<String>,
+    parts: Vec<(String, PathBuf, usize)>,
 }
 
 impl Waiting {
-    fn add(&mut self, count: usize, what: &str, file: &Path) {
-        if count > 0 {
-            let plural = if count == 1 { "" } else { "s" };
-            self.parts.push(format!("{count} {what}{plural} in `{}`", file.display()));
+    fn add(&mut self, row: &Row, value: &Value, file: &Path) {
+        let count = layers::count(row, value);
+        let what =
+            if row.noun.is_empty() { format!("`{}`", row.path) } else { row.noun.to_owned() };
+        let same = self.parts.iter_mut().find(|part| part.0 == what && part.1 == file);
+        match same {
+            Some(part) => part.2 += count,
+            None if count > 0 => self.parts.push((what, file.to_path_buf(), count)),
+            None => {}
         }
     }
 
     fn text(&self, project: &AbsPath) -> Option<String> {
+        let part = |(what, file, count): &(String, PathBuf, usize)| {
+            let file = layers::name(file);
+            match (what.starts_with('`'), count) {
+                (true, _) => format!("{what} in {file}"),
+                (false, 1) => format!("1 {what} in {file}"),
+                (false, _) => format!("{count} {what}s in {file}"),
+            }
+        };
         (!self.parts.is_empty()).then(|| {
-            let parts = self.parts.join(", ");
+            let parts = self.parts.iter().map(part).collect::<Vec<_>>().join(", ");
             format!("this project is not trusted, so these wait: {parts}; `ostler trust {project}` lets them count")
         })
     }
 }
 
-impl Settings {
-    fn add(&mut self, file: &SettingsFile, loaded: Loaded, grant: Grant, waiting: &mut Waiting) {
-        let lists = [
-            (Behavior::Deny, loaded.deny),
-            (Behavior::Ask, loaded.ask),
-            (Behavior::Allow, loaded.allow),
-        ];
-        for (behavior, texts) in lists {
-            if behavior == Behavior::Allow && !grant.allow {
-                waiting.add(texts.len(), "allow rule", &file.path);
-                continue;
-            }
-            let rules = texts.into_iter().map(|text| file.sourced(Rule { behavior, text }));
-            self.rules.extend(rules);
-        }
-        if let Some(name) = loaded.default_mode {
-            match Mode::parse(&name) {
-                None => self.problems.push(SettingsProblem {
-                    file: file.path.clone(),
-                    line: 0,
-                    column: 0,
-                    what: format!("unknown `permissions.defaultMode` `{name}`; use one of `default`, `acceptEdits`, `plan`, `dontAsk`"),
-                }),
-                Some(_) if !grant.rest => waiting.add(1, "default mode", &file.path),
-                // A mode that loosens is the user's own choice, whoever wrote the file.
-                Some(Mode::BypassPermissions | Mode::Auto | Mode::AcceptEdits)
-                    if file.tier == Tier::Project =>
-                {
-                    self.problems.push(SettingsProblem {
-                        file: file.path.clone(),
-                        line: 0,
-                        column: 0,
-                        what: format!("`permissions.defaultMode` `{name}` does not count in a project's file; set it in `~/.ostler/settings.json`"),
-                    });
-                }
-                Some(mode) => {
-                    self.default_mode.get_or_insert(file.sourced(mode));
-                }
-            }
-        }
-        if grant.rest {
-            let folders = loaded.additional_directories.into_iter();
-            self.additional_directories.extend(folders.map(|folder| file.sourced(folder)));
-        } else {
-            waiting.add(loaded.additional_directories.len(), "additional folder", &file.path);
-        }
-        let wanted = if grant.rest {
-            loaded.sandbox
-        } else {
-            let (kept, more) = sandbox::tightening(&loaded.sandbox);
-            waiting.add(usize::from(more), "sandbox setting", &file.path);
-            kept
+/// Settings that are being read, strongest file first.
+struct Reading<'a> {
+    sources: Sources<'a>,
+    found: Settings,
+    waiting: Waiting,
+}
+
+impl Reading<'_> {
+    fn take(
+        &mut self,
+        file: &SettingsFile,
+        standing: Standing,
+        bytes: Result<Option<Vec<u8>>, SettingsProblem>,
+    ) {
+        let parsed = match bytes {
+            Ok(None) => return,
+            Ok(Some(bytes)) => file::parse(&file.path, &bytes),
+            Err(problem) => Err(problem),
         };
-        sandbox::merge(&mut self.sandbox, wanted);
-        if !loaded.hooks.is_empty() {
-            if grant.rest {
-                self.hooks.push(file.sourced(loaded.hooks.into()));
-            } else {
-                let count = loaded.hooks.values().filter_map(Value::as_array).map(Vec::len).sum();
-                waiting.add(count, "hook", &file.path);
+        let parsed = match parsed {
+            Ok(parsed) => parsed,
+            Err(problem) => return self.broken(file, problem),
+        };
+        if file.tier == Tier::Managed && !parsed.is_valid {
+            let problem = parsed.problems.iter().find(|problem| problem.is_error()).cloned();
+            if let Some(problem) = problem {
+                return self.broken(file, problem);
             }
         }
-        if let Some(model) = loaded.model {
-            self.model.get_or_insert(file.sourced(model));
+        self.found.problems.extend(parsed.problems.iter().cloned());
+        let before = self.before(file).filter(|_| !parsed.is_valid);
+        let (mut layer, complaints) =
+            Admission::new(file, standing, &mut self.waiting).admit(parsed);
+        if let Some(before) = before {
+            layers::merge(&mut layer.keys, before.keys);
+        }
+        self.found.problems.extend(complaints.into_iter().map(|what| SettingsProblem {
+            file: file.path.clone(),
+            line: 0,
+            column: 0,
+            what,
+        }));
+        self.found.layers.push(layer);
+    }
+
+    /// A file that cannot be read: what it forbade before it broke stays forbidden.
+    fn broken(&mut self, file: &SettingsFile, problem: SettingsProblem) {
+        let before = self.before(file);
+        if file.tier == Tier::Managed && before.is_none() {
+            let what = format!(
+                "the policy of this machine cannot be read, so no session starts: {}",
+                problem.what
+            );
+            self.found.refusal.get_or_insert(SettingsProblem { what, ..problem.clone() });
+        }
+        self.found.problems.push(problem);
+        self.found.layers.extend(before);
+    }
+
+    fn before(&self, file: &SettingsFile) -> Option<Layer> {
+        let layers = self.sources.before.map_or(&[][..], |before| &before.layers);
+        let layer = layers.iter().find(|layer| layer.file == *file)?;
+        // The policy stays as it was; of others what forbids does.
+        Some(if file.tier == Tier::Managed { layer.clone() } else { layers::restricting(layer) })
+    }
+
+    /// Takes the command line's settings, once.
+    fn take_flags(&mut self) {
+        for overlay in std::mem::take(&mut self.sources.flags) {
+            let file = SettingsFile { tier: Tier::Flag, path: overlay.name.clone() };
+            self.take(&file, Standing::Full, Ok(Some(overlay.text.clone())));
         }
     }
+
+    fn finish(self, project: &AbsPath) -> Settings {
+        let Self { mut found, waiting, .. } = self;
+        layers::subdue(&mut found.layers);
+        let mut all = layers::merged(&found.layers);
+        // Every value was checked; what cannot be put together is left to the sources.
+        found.keys = serde_json::from_value(Value::Object(all.clone())).unwrap_or_default();
+        if let Some(Value::Object(sandbox)) = all.shift_remove("sandbox") {
+            found.sandbox = sandbox;
+        }
+        for layer in &found.layers {
+            for behavior in [Behavior::Deny, Behavior::Ask, Behavior::Allow] {
+                let path = format!("permissions.{}", behavior.key());
+                let texts = texts(layer, &path).map(|text| Rule { behavior, text });
+                found.rules.extend(texts.map(|rule| layer.file.sourced(rule)));
+            }
+            let folders = texts(layer, "permissions.additionalDirectories");
+            found.additional_directories.extend(folders.map(|folder| layer.file.sourced(folder)));
+            if let Some(hooks) = layer.keys.get("hooks") {
+                found.hooks.push(layer.file.sourced(hooks.clone()));
+            }
+            for (name, value) in
+                layer.keys.get("env").and_then(Value::as_object).into_iter().flatten()
+            {
+                if let Some(value) = value.as_str() {
+                    let value = layer.file.sourced(value.to_owned());
+                    found.env.entry(name.clone()).or_insert(value);
+                }
+            }
+        }
+        found.default_mode =
+            found.strongest("permissions.defaultMode", |v| v.as_str().and_then(Mode::parse));
+        found.model = found.strongest("model", |value| value.as_str().map(str::to_owned));
+        found.withheld = waiting.text(project);
+        found
+    }
+}
+
+/// The texts of a list.
+fn texts(layer: &Layer, path: &str) -> impl Iterator<Item = String> {
+    let list = layers::get(&layer.keys, path).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|text| text.as_str().map(str::to_owned))
+}
+
+impl Settings {
+    fn strongest<T>(&self, path: &str, read: impl Fn(&Value) -> Option<T>) -> Option<Sourced<T>> {
+        let found = layers::origin(&self.layers, path).into_iter().next()?;
+        Some(Sourced { value: read(found.value)?, tier: found.tier, file: found.file })
+    }
+
+    /// Where a value comes from, strongest first: of a scalar one file, of a list or an
+    /// object every file that adds to it. The key is written with the names of the objects
+    /// around it: `permissions.deny`.
+    #[must_use]
+    pub fn origin(&self, key: &str) -> Vec<Sourced<&Value>> {
+        layers::origin(&self.layers, key)
+    }
+
+    /// The value of a key in force, merged.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value> {
+        layers::get(&layers::merged(&self.layers), key).cloned()
+    }
+
+    /// All keys in force that Ostler knows, each with the name to ask for it by.
+    #[must_use]
+    pub fn known_keys(&self) -> Vec<&'static str> {
+        table::ROWS.iter().map(|row| row.path).filter(|key| !self.origin(key).is_empty()).collect()
+    }
+
+    /// The switches that forbid.
+    #[must_use]
+    pub fn restrictions(&self) -> Restrictions {
+        let keys = self.keys.permissions.clone().unwrap_or_default();
+        Restrictions {
+            no_bypass: keys.disable_bypass_permissions_mode.is_some(),
+            no_auto: keys.disable_auto_mode.is_some(),
+            deny_prompts: keys.deny_instead_of_prompting == Some(true),
+            block_reads_outside: keys.block_reads_outside_working_directories == Some(true),
+            block_writes_outside: keys.block_writes_outside_working_directories == Some(true),
+            policy_allows_only: self.keys.allow_managed_permission_rules_only == Some(true),
+        }
+    }
+}
+
+/// All keys that Ostler knows.
+#[must_use]
+pub fn settings_keys() -> Vec<&'static str> {
+    table::ROWS.iter().map(|row| row.path).collect()
 }

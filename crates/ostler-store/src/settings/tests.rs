@@ -139,18 +139,64 @@ fn a_project_never_sets_a_mode_that_loosens() {
 }
 
 #[test]
-fn a_broken_file_is_skipped_whole_and_named_with_its_place() {
+fn a_file_that_is_no_json_is_skipped_whole_and_named_with_its_place() {
     let place = Place::new();
-    place.write(
-        "ostler/settings.json",
-        "{\n  \"permissions\": {\"deny\": [\"D\"],\n  \"allow\": 7}}",
-    );
-    place.write("claude/settings.json", r#"{"permissions":{"deny":["E"],"defaultMode":"wild"}}"#);
+    place.write("ostler/settings.json", "{\n  \"permissions\": {\"deny\": [\"D\"],}}");
+    place.write("claude/settings.json", r#"{"permissions":{"deny":["E"]}}"#);
     let settings = place.settings(|_| {});
     assert_eq!(rules(&settings), ["E"]);
-    assert_eq!((settings.problems[0].line, settings.problems[0].column), (3, 12));
+    assert_eq!((settings.problems[0].line, settings.problems[0].column), (2, 33));
     assert!(settings.problems[0].to_string().contains("skipped until it is corrected"));
-    assert!(settings.problems[1].to_string().contains("unknown `permissions.defaultMode` `wild`"));
+    assert_eq!(settings.refusal, None);
+}
+
+#[test]
+fn of_a_file_with_a_wrong_value_only_what_forbids_counts() {
+    for (text, expected, place_of_it, said) in [
+        (
+            "{\n \"permissions\": {\"deny\": [\"D\"],\n  \"allow\": 7},\n \"model\": \"m\"}",
+            vec!["D"],
+            (3, 12),
+            "`permissions.allow` takes list of text, and `7` stands here",
+        ),
+        (
+            "{\"permissions\": {\"deny\": [\"D\", 7, \"E\"], \"allow\": [\"A\"]}}",
+            vec!["D", "E"],
+            (1, 32),
+            "`permissions.deny` takes list of text, and `7`",
+        ),
+        (
+            "{\"permissions\": {\"ask\": \"Q\"}}",
+            vec!["Q"],
+            (1, 25),
+            "`permissions.ask` takes list of text, and a text",
+        ),
+        (
+            "{\"permissions\": {\"deny\": [\"D\"], \"defaultMode\": \"wild\"}}",
+            vec!["D"],
+            (1, 48),
+            "and `wild` stands here",
+        ),
+        (
+            "{\"permissions\": [\"D\"]}",
+            vec![],
+            (1, 17),
+            "`permissions` takes an object, and a list",
+        ),
+        ("{\"env\": {\"A\": \"1\", \"B\": 2}}", vec![], (1, 25), "`env.B` takes object of text"),
+        ("{\"model\": {\"a\": 1}}", vec![], (1, 11), "`model` takes text, and an object"),
+        ("{\"apiKeyHelper\": [\"sk-secret\"]}", vec![], (1, 18), "and a list"),
+    ] {
+        let place = Place::new();
+        place.write("ostler/settings.json", text);
+        let settings = place.settings(|_| {});
+        assert_eq!(rules(&settings), expected, "{text}");
+        let problem = &settings.problems[0];
+        assert_eq!((problem.line, problem.column), place_of_it, "{problem}");
+        assert!(problem.what.contains(said), "{problem}");
+        assert!(!problem.what.contains("secret"), "{problem}");
+        assert!(settings.model.is_none() && settings.env.is_empty());
+    }
 }
 
 #[test]
