@@ -1,6 +1,6 @@
 //! The judge: one call in, one verdict out.
 //!
-//! Order (design: permission order): deny rules, what the mode denies, ask rules, safety
+//! Order (design: permission order): deny rules and limits, what the mode denies, ask rules, safety
 //! checks, bypass, allow rules, the mode's default. No step looks anything up; no step
 //! after an earlier hit can loosen it.
 
@@ -161,6 +161,9 @@ fn decide(call: &Call<'_>, tool: &str, seen: &Seen<'_>) -> (Verdict, Reason) {
     if let Some(rule) = denied.sure {
         return (Verdict::Deny, by_rule(denial(call, tool), rule));
     }
+    if let Some(text) = seen.beyond_limits(call.rules.limits()) {
+        return (Verdict::Deny, reason(ReasonKind::Rule, text));
+    }
     let (cell, why) = seen.strictest(call.mode);
     if cell == Cell::No {
         let text = format!("{why}, and `{}` mode changes nothing.", call.mode.name());
@@ -206,6 +209,7 @@ fn refuse_unanswerable(
     (verdict, reason): (Verdict, Reason),
 ) -> (Verdict, Reason) {
     let never = match call.mode {
+        _ if call.rules.limits().asks_nobody => true,
         Mode::DontAsk => true,
         // A question is no effect; only what would touch something is refused.
         Mode::Explore => reason.kind != ReasonKind::Interaction,
@@ -230,6 +234,9 @@ fn refuse_unanswerable(
 
 fn refusal(call: &Call<'_>, tool: &str, why: &str) -> String {
     let nobody = match call.mode {
+        _ if call.rules.limits().asks_nobody => {
+            "the settings deny instead of asking (`denyInsteadOfPrompting`)".to_owned()
+        }
         Mode::DontAsk | Mode::Explore | Mode::Review => {
             format!("`{}` mode asks nobody", call.mode.name())
         }

@@ -23,6 +23,8 @@ pub use glob::glob_fits;
 pub use judge::{Call, Explanation, Judgement, Reason, ReasonKind, Step, Verdict, explain, judge};
 pub use mode::{Cell, Column, MODES, cell, modes_markdown};
 pub use repository::{GitSetting, Repository, git_settings};
-pub use rules::{Behavior, Rule, RuleError, RuleSource, Rules, canonical_tool, split_rule_list};
+pub use rules::{
+    Behavior, Limits, Rule, RuleError, RuleSource, Rules, canonical_tool, split_rule_list,
+};
 pub use shell::shell_words;
 pub use update::{Destination, PermissionUpdate, RuleValue};

@@ -76,13 +76,36 @@ pub struct Rule {
     pub(crate) parsed: Pattern,
 }
 
+/// Switches of the settings that forbid: they hold in every mode, and no rule lifts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// What lies outside the project and the further folders is not read.
+    pub reads_inside_only: bool,
+    /// It is not written.
+    pub writes_inside_only: bool,
+    /// What would be asked is denied.
+    pub asks_nobody: bool,
+}
+
 /// All rules in force. Order does not matter within a list.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     list: Vec<(Behavior, Rule)>,
+    limits: Limits,
 }
 
 impl Rules {
+    /// The switches in force beside the rules.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Sets the switches in force beside the rules.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Parses a rule and adds it.
     ///
     /// # Errors
@@ -116,8 +139,13 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds all rules of another set.
+    /// Adds all rules of another set; of the switches those of both hold.
     pub fn merge(&mut self, other: Self) {
+        self.limits = Limits {
+            reads_inside_only: self.limits.reads_inside_only || other.limits.reads_inside_only,
+            writes_inside_only: self.limits.writes_inside_only || other.limits.writes_inside_only,
+            asks_nobody: self.limits.asks_nobody || other.limits.asks_nobody,
+        };
         self.list.extend(other.list);
     }
 

@@ -13,7 +13,7 @@ use crate::{
     facts::Facts,
     mode::{Cell, Column, cell},
     protected,
-    rules::Behavior,
+    rules::{Behavior, Limits},
     shell::How,
 };
 
@@ -155,6 +155,21 @@ impl<'a> Seen<'a> {
             };
             one.into_iter().chain(many.into_iter().flatten())
         })
+    }
+
+    /// Why the settings' switches forbid the call, if they do. What it touches is known for
+    /// certain only in part: the rest asks, as ever.
+    pub(super) fn beyond_limits(&self, limits: Limits) -> Option<String> {
+        let (place, key) =
+            self.places().filter(|place| !place.inside).find_map(|place| {
+                match (place.writes(), limits.reads_inside_only, limits.writes_inside_only) {
+                    (true, _, true) => Some((place, "blockWritesOutsideWorkingDirectories")),
+                    (false, true, _) => Some((place, "blockReadsOutsideWorkingDirectories")),
+                    _ => None,
+                }
+            })?;
+        let what = place.describe();
+        Some(format!("{what}, and the settings forbid that (`permissions.{key}`)."))
     }
 
     /// Why the call asks although the mode would let it run.

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod git;
+mod limits;
 mod links;
 mod order;
 mod property;
