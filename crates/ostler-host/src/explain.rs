@@ -118,12 +118,7 @@ impl Host {
         let (tool, args) = call::parse(&asking.call, &tools, &self.env().home)?;
         let spec = SessionSpec::new(asking.cwd.clone());
         let mut settings = crate::settings::load(self, &spec);
-        let rules = SessionRules::new(
-            self,
-            &spec,
-            std::mem::take(&mut settings.rules),
-            std::mem::take(&mut settings.extra_dirs),
-        )?;
+        let rules = SessionRules::new(self, &spec, &mut settings)?;
         let accesses = match tools.get(&tool) {
             Some(known) => known
                 .access(&args, &asking.cwd)
@@ -131,6 +126,7 @@ impl Host {
             None => call::mcp_access(&tool),
         };
         let mode = asking.mode.or(settings.default_mode).unwrap_or_default();
+        let mode = rules.mode_in_force(mode);
         let supervisor = Supervisor::new(self.exe());
         let hidden = rules.denied_reads().0;
         let shelter =

@@ -19,6 +19,7 @@ use crate::{
     live::SessionSpec,
     prompts,
     rules::SessionRules,
+    settings::Look,
 };
 
 /// Who can be asked when a call needs a decision.
@@ -116,6 +117,9 @@ impl Gate for HostGate {
             let text = format!("{}: `{key}` is the person's to give: leave it out", tool.name());
             return ready(invalid(input_error(&ToolError::Invalid(text)), title));
         }
+        for text in self.rules.refresh(Look::Seldom) {
+            self.hub.notice(text);
+        }
         let judgement = weigh(
             &self.rules,
             &self.sheltering,
@@ -123,7 +127,7 @@ impl Gate for HostGate {
                 tool: tool.name(),
                 args: &call.call.args,
                 accesses: &accesses,
-                mode: call.mode,
+                mode: self.rules.mode_in_force(call.mode),
                 approved: call.approved,
             },
             self.can_ask(),

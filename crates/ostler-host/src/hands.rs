@@ -1,6 +1,6 @@
 //! What the built-in tools are given: processes, environment, folders and limits.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, ffi::OsString, sync::Arc};
 
 use ostler_builtins::{Gate, Hands, Limits, Proxies, SearchEngine, Shelter, WebSettings};
 use ostler_sandbox::{
@@ -12,11 +12,17 @@ use ostler_stdx::AbsPath;
 use crate::{env::Environment, host::Host, live::SessionSpec};
 
 /// The hands of a session's tools.
-pub(crate) fn hands(host: &Host, supervisor: Supervisor, gate: Gate, session_id: &str) -> Hands {
+pub(crate) fn hands(
+    host: &Host,
+    env: BTreeMap<OsString, OsString>,
+    supervisor: Supervisor,
+    gate: Gate,
+    session_id: &str,
+) -> Hands {
     let home = &host.env().roots.home;
     Hands {
         supervisor,
-        env: host.child_env(),
+        env,
         shell: "bash".into(),
         home: Some(host.env().home.clone()),
         gate,

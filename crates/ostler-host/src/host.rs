@@ -32,6 +32,9 @@ pub struct HostOptions {
     pub exe: PathBuf,
     /// The model for new sessions.
     pub model: Option<String>,
+    /// The machine's policy. No variable and no flag names another one: who could would be
+    /// above it.
+    pub managed: PathBuf,
     /// The clock.
     pub clock: Arc<dyn Clock>,
 }
@@ -40,7 +43,13 @@ impl HostOptions {
     /// The usual options of a process.
     #[must_use]
     pub fn new(env: Environment, exe: PathBuf) -> Self {
-        Self { env, exe, model: None, clock: Arc::new(SystemClock) }
+        Self {
+            env,
+            exe,
+            model: None,
+            managed: ostler_store::MANAGED.into(),
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -109,6 +118,11 @@ impl Host {
         &self.0.store
     }
 
+    /// The machine's policy.
+    pub(crate) fn managed(&self) -> &std::path::Path {
+        &self.0.options.managed
+    }
+
     pub(crate) fn exe(&self) -> PathBuf {
         self.0.options.exe.clone()
     }
@@ -144,10 +158,23 @@ impl Host {
         vec![roots.home.join("AGENTS.md"), roots.claude.join("CLAUDE.md")]
     }
 
-    /// What child processes get: the environment without credentials.
-    pub(crate) fn child_env(&self) -> BTreeMap<OsString, OsString> {
-        let pass: [&str; 0] = [];
-        ostler_sandbox::child_env(self.env().vars(), crate::models::CREDENTIAL_NAMES, &pass)
+    /// What child processes get: the environment without credentials, but with those that
+    /// `passEnv` names, and what `env` of the settings adds. Keys of model vendors are
+    /// Ostler's own there, too, unless they are named.
+    pub(crate) fn child_env(
+        &self,
+        added: &BTreeMap<OsString, OsString>,
+        pass: &[String],
+    ) -> BTreeMap<OsString, OsString> {
+        let credentials = crate::models::CREDENTIAL_NAMES;
+        let mut env = ostler_sandbox::child_env(self.env().vars(), credentials, pass);
+        let is_kept = |name: &OsString| {
+            let name = name.to_string_lossy();
+            pass.iter().any(|pass| *pass == name) || !crate::models::is_vendor_key(&name)
+        };
+        let added = added.iter().filter(|(name, _)| is_kept(name));
+        env.extend(added.map(|(name, value)| (name.clone(), value.clone())));
+        env
     }
 
     /// Keeps file contents and what old sessions wrote under their caps: once in a process, in the

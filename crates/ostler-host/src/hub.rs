@@ -122,6 +122,11 @@ impl SessionHub {
         self.state().mode = Some(mode);
     }
 
+    /// Tells a person something about the session; it is no part of the conversation.
+    pub(crate) fn notice(&self, text: String) {
+        self.emit(SessionEvent::Notice { warn: true, text, key: "notice.settings" });
+    }
+
     /// The open requests, oldest first.
     pub(crate) fn requests(&self) -> Vec<AskedEvent> {
         self.state().prompts.open().to_vec()

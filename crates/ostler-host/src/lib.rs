@@ -49,10 +49,11 @@ pub use ostler_provider::{
 #[cfg(target_os = "linux")]
 pub use ostler_sandbox::hide_own_memory;
 pub use ostler_sandbox::supervisor_main;
-pub use ostler_store::Root;
+pub use ostler_store::{Overlay, Root, unknown_settings};
 pub use prompt::SystemPrompt;
 pub use prompts::Decision;
 pub use question::{answered as answered_question, asked as open_question};
+pub use settings::overlay as settings_overlay;
 pub use trace::{TraceRow, Traced, utc_stamp};
 
 /// The version of the reference whose wire and transcript shapes we follow

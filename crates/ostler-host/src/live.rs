@@ -1,6 +1,10 @@
 //! A session that this process serves: its task, its hub, its gate, and how it is made.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use ostler_builtins::{Shelter, Tasks};
 use ostler_core::{
@@ -26,6 +30,7 @@ use crate::{
     outputs::outputs,
     prompt::{self, Surroundings, SystemPrompt},
     rules::SessionRules,
+    settings::Look,
 };
 
 /// What a door wants a session to be. The default is what the doors of our own protocol want.
@@ -77,8 +82,10 @@ pub struct SessionSpec {
     pub effort: Option<ostler_provider::Effort>,
     /// Values for the vendor's beta header.
     pub betas: Vec<String>,
-    /// `sandbox` settings from the command line.
-    pub sandbox: Option<Map<String, Value>>,
+    /// Settings from the command line (`--settings`), above those of files.
+    pub settings: Option<ostler_store::Overlay>,
+    /// What `--managed-settings` adds to the machine's policy.
+    pub managed_settings: Option<ostler_store::Overlay>,
     /// Whether front ends of our own protocol can follow it.
     pub projected: bool,
     /// After this an open request counts as denied, in ms; never if absent.
@@ -113,7 +120,8 @@ impl SessionSpec {
             thinking: ostler_provider::Thinking::Default,
             effort: None,
             betas: Vec::new(),
-            sandbox: None,
+            settings: None,
+            managed_settings: None,
             projected: true,
             ask_timeout_ms: Some(30 * 60 * 1000),
         }
@@ -212,11 +220,8 @@ impl LiveSession {
         let carried =
             loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
         let mut settings = crate::settings::load(host, &spec);
-        let mode = spec
-            .mode
-            .or(carried.mode.filter(|_| spec.keep_mode))
-            .or(settings.default_mode)
-            .unwrap_or_default();
+        settings.check_policy()?;
+        let mode = begin_mode(&spec, carried.mode, &mut settings)?;
         spec.mode = Some(mode);
         let model =
             host.resolve_model(&spec, carried.pinned.as_ref(), settings.model.as_deref())?;
@@ -227,12 +232,7 @@ impl LiveSession {
             projected,
             host.on_change(),
         ));
-        let rules = Arc::new(SessionRules::new(
-            host,
-            &spec,
-            std::mem::take(&mut settings.rules),
-            std::mem::take(&mut settings.extra_dirs),
-        )?);
+        let rules = Arc::new(SessionRules::new(host, &spec, &mut settings)?);
         let supervisor = Supervisor::new(host.exe());
         let (hidden, open) = rules.denied_reads();
         if settings.sandbox.enabled {
@@ -244,7 +244,8 @@ impl LiveSession {
         }
         let shelter =
             crate::hands::shelter(host, &spec, &settings.sandbox, hidden, &supervisor, id.as_str());
-        let tools = tools(host, &spec, &id, &supervisor, &rules, shelter.clone())?;
+        let env = host.child_env(&settings.env, &settings.pass_env);
+        let tools = tools(host, &spec, &id, env, &supervisor, &rules, shelter.clone())?;
         let state = restored(&carried);
         let harmless = Harmless::default();
         let gate = Arc::new(HostGate::new(
@@ -358,6 +359,7 @@ impl LiveSession {
     /// # Errors
     /// `settings` if the sandbox is required and unavailable, `limit` if too many wait, `not_found` if the session has ended.
     pub async fn prompt(&self, prompt: Prompt) -> Result<PromptReply, RpcError> {
+        self.follow_settings();
         self.check_sandbox().await?;
         let (text, at_ms) = (prompt.content.text(), prompt.at_ms);
         match self.handle.prompt(prompt).await {
@@ -380,9 +382,47 @@ impl LiveSession {
     }
 
     /// Changes the mode from the next tool call on.
-    pub async fn set_mode(&self, mode: Mode) {
+    ///
+    /// # Errors
+    /// `managed`: the settings forbid the mode.
+    pub async fn set_mode(&self, mode: Mode) -> Result<(), RpcError> {
+        self.follow_settings();
+        self.rules.check_mode(mode)?;
         self.hub.note_mode(mode);
         self.handle.tell(Command::SetMode(mode)).await;
+        Ok(())
+    }
+
+    /// Follows the settings files, if one changed, and says what does not count in them.
+    fn follow_settings(&self) {
+        for text in self.rules.refresh(Look::Now) {
+            self.hub.notice(text);
+        }
+    }
+
+    /// Takes settings of a host while the session runs: rules, folders, mode switches and
+    /// the model count from now on.
+    ///
+    /// # Errors
+    /// `settings`: a value of a wrong type; nothing is taken then.
+    pub async fn apply_settings(
+        &self,
+        host: &Host,
+        keys: &Map<String, Value>,
+    ) -> Result<(), RpcError> {
+        let loaded = self.rules.apply_settings(keys)?;
+        for text in loaded.warnings {
+            self.hub.notice(text);
+        }
+        if let Some(model) = keys.get("model").and_then(Value::as_str) {
+            self.change_model(host, Some(model)).await?;
+        }
+        if let Some(mode) = loaded.default_mode
+            && keys.get("permissions").is_some_and(|keys| keys.get("defaultMode").is_some())
+        {
+            self.set_mode(mode).await?;
+        }
+        Ok(())
     }
 
     /// Changes provider and model from the next request on.
@@ -447,7 +487,7 @@ impl LiveSession {
         update: &ostler_permission::PermissionUpdate,
     ) -> Result<(), RpcError> {
         if let Some(mode) = self.rules.apply(update)? {
-            self.set_mode(mode).await;
+            self.set_mode(mode).await?;
         }
         Ok(())
     }
@@ -499,6 +539,28 @@ impl LiveSession {
     pub async fn close(&self) {
         self.handle.shutdown().await;
         self.supervisor.shutdown().await;
+    }
+}
+
+/// The mode that a session begins with. One that was asked for and is forbidden is refused;
+/// one that was only kept or set falls back, and that is said.
+fn begin_mode(
+    spec: &SessionSpec,
+    carried: Option<Mode>,
+    settings: &mut crate::settings::Loaded,
+) -> Result<Mode, RpcError> {
+    if let Some(mode) = spec.mode {
+        settings.check_mode(mode)?;
+        return Ok(mode);
+    }
+    let kept = carried.filter(|_| spec.keep_mode);
+    let mode = kept.or(settings.default_mode).unwrap_or_default();
+    match settings.check_mode(mode) {
+        Ok(()) => Ok(mode),
+        Err(error) => {
+            settings.warnings.push(format!("{}; the mode is `default`", error.message));
+            Ok(Mode::Default)
+        }
     }
 }
 
@@ -642,11 +704,13 @@ fn tools(
     host: &Host,
     spec: &SessionSpec,
     id: &SessionId,
+    env: BTreeMap<OsString, OsString>,
     supervisor: &Supervisor,
     rules: &Arc<SessionRules>,
     shelter: Option<Shelter>,
 ) -> Result<Registry, RpcError> {
-    let mut hands = crate::hands::hands(host, supervisor.clone(), rules.last_moment(), id.as_str());
+    let mut hands =
+        crate::hands::hands(host, env, supervisor.clone(), rules.last_moment(), id.as_str());
     hands.shelter = shelter;
     let mut registry = Registry::default();
     ostler_builtins::register(&mut registry, hands)

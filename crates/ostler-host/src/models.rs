@@ -6,7 +6,7 @@
 
 mod local;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use ostler_core::session::ModelChoice;
 use ostler_protocol::{ErrorKind, RpcError, methods::ProviderInfo};
@@ -25,6 +25,13 @@ use crate::{host::Host, live::SessionSpec};
 
 /// Variables that hold credentials of providers.
 pub(crate) const CREDENTIAL_NAMES: &[&str] = &["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+/// Whether a variable holds a key of a model's vendor.
+pub(crate) fn is_vendor_key(name: &str) -> bool {
+    let own = |id: &str| format!("{}_API_KEY", id.to_ascii_uppercase().replace('-', "_"));
+    let holds = |row: &catalogue::ProviderRow| row.key_env.contains(&name) || own(row.id) == name;
+    CREDENTIAL_NAMES.contains(&name) || catalogue::PROVIDERS.iter().any(holds)
+}
 
 /// Asks for the long window (design.md 8 (c)).
 const LONG_WINDOW_MARK: &str = "[1m]";
@@ -208,7 +215,13 @@ impl Host {
     /// The tools that this program ships, without a session.
     pub(crate) fn builtin_tools(&self) -> Result<Registry, RpcError> {
         let supervisor = ostler_sandbox::Supervisor::new(self.exe());
-        let hands = crate::hands::hands(self, supervisor, ostler_builtins::Gate::open(), "");
+        let hands = crate::hands::hands(
+            self,
+            BTreeMap::new(),
+            supervisor,
+            ostler_builtins::Gate::open(),
+            "",
+        );
         let mut registry = Registry::default();
         ostler_builtins::register(&mut registry, hands)
             .map_err(|error| RpcError::new(ErrorKind::Internal, error.to_string()))?;

@@ -20,6 +20,7 @@ use crate::{
     facts::{Disk, resolve},
     host::Host,
     live::{SessionSpec, storage_error},
+    settings::{Loaded, Look, Place, Watch},
 };
 
 /// Approved paths that are remembered for the last-moment check.
@@ -30,10 +31,16 @@ const APPROVED_CAP: usize = 10_000;
 pub(crate) struct SessionRules {
     rules: RwLock<Rules>,
     extra_dirs: RwLock<Vec<AbsPath>>,
+    /// Rules of the command line.
+    given: Rules,
     project: AbsPath,
     home: AbsPath,
     store: Store,
     disk: Disk,
+    /// The settings files that rules and folders come from.
+    watch: Watch,
+    /// Of the further folders, those of settings files.
+    file_dirs: Mutex<Vec<AbsPath>>,
     /// Real paths of calls that were allowed: at the last moment they may be used though
     /// they lie outside.
     approved: Mutex<HashSet<AbsPath>>,
@@ -51,26 +58,98 @@ impl SessionRules {
     pub(crate) fn new(
         host: &Host,
         spec: &SessionSpec,
-        loaded: Rules,
-        extra_dirs: Vec<AbsPath>,
+        loaded: &mut Loaded,
     ) -> Result<Self, RpcError> {
-        let mut rules = loaded;
+        let mut given = Rules::default();
         for (behavior, text) in &spec.rules {
             // Left out, a rule that forbids would forbid nothing.
-            rules.add(*behavior, text, RuleSource::CliArg).map_err(|error| {
+            given.add(*behavior, text, RuleSource::CliArg).map_err(|error| {
                 RpcError::new(ErrorKind::Usage, format!("permission rule `{text}`: {error}"))
             })?;
         }
-        let extra_dirs = spec.extra_dirs.iter().cloned().chain(extra_dirs).collect();
-        Ok(Self {
-            rules: RwLock::new(rules),
-            extra_dirs: RwLock::new(extra_dirs),
+        let watch = Watch::new(Place::of(host, spec), host.clock(), loaded);
+        let rules = Self {
+            rules: RwLock::default(),
+            extra_dirs: RwLock::new(spec.extra_dirs.clone()),
+            given,
             project: spec.cwd.clone(),
             home: host.env().home.clone(),
             store: host.store().clone(),
             disk: Disk::default(),
+            watch,
+            file_dirs: Mutex::default(),
             approved: Mutex::new(HashSet::new()),
-        })
+        };
+        rules.take_files(std::mem::take(&mut loaded.rules), std::mem::take(&mut loaded.extra_dirs));
+        Ok(rules)
+    }
+
+    /// Puts the rules and folders of settings files in the place of those before; what the
+    /// command line and this session gave stays.
+    fn take_files(&self, files: Rules, dirs: Vec<AbsPath>) {
+        let policy_allows_only = self.watch.restrictions().policy_allows_only;
+        {
+            let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+            for source in [
+                RuleSource::Managed,
+                RuleSource::CliArg,
+                RuleSource::Local,
+                RuleSource::Project,
+                RuleSource::User,
+            ] {
+                rules.clear_source(source);
+            }
+            rules.merge(self.given.clone());
+            if policy_allows_only {
+                rules.clear(Behavior::Allow, RuleSource::CliArg);
+                rules.clear(Behavior::Allow, RuleSource::Session);
+            }
+            // Switches that are off now are off; `merge` would keep them.
+            rules.set_limits(ostler_permission::Limits::default());
+            rules.merge(files);
+        }
+        let mut extra = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.file_dirs.lock().unwrap_or_else(PoisonError::into_inner);
+        extra.retain(|dir| !held.contains(dir));
+        // Those that somebody gave besides are not the files' to take away.
+        let new: Vec<_> = dirs.into_iter().filter(|dir| !extra.contains(dir)).collect();
+        extra.extend(new.iter().cloned());
+        *held = new;
+    }
+
+    /// Follows the settings files, if one changed; gives what is to be said about that.
+    pub(crate) fn refresh(&self, look: Look) -> Vec<String> {
+        match self.watch.changed(look) {
+            None => Vec::new(),
+            Some(loaded) => {
+                self.take_files(loaded.rules, loaded.extra_dirs);
+                loaded.warnings
+            }
+        }
+    }
+
+    /// Takes settings of a host while the session runs.
+    ///
+    /// # Errors
+    /// What is of a wrong type.
+    pub(crate) fn apply_settings(&self, keys: &Map<String, Value>) -> Result<Loaded, RpcError> {
+        let mut loaded = self.watch.apply(keys)?;
+        self.take_files(std::mem::take(&mut loaded.rules), loaded.extra_dirs.clone());
+        Ok(loaded)
+    }
+
+    /// Whether the session may be in a mode.
+    ///
+    /// # Errors
+    /// `managed`: what forbids it.
+    pub(crate) fn check_mode(&self, mode: Mode) -> Result<(), RpcError> {
+        self.watch.check_mode(mode)
+    }
+
+    /// The mode that calls are judged in: one that the settings forbid by now is the
+    /// default, whoever chose it.
+    pub(crate) fn mode_in_force(&self, mode: Mode) -> Mode {
+        if self.watch.check_mode(mode).is_err() { Mode::Default } else { mode }
     }
 
     /// Judges a call: gathers the facts, then asks the judge.
@@ -208,6 +287,13 @@ impl SessionRules {
     }
 
     fn add(&self, behavior: Behavior, rule: &str, file: Option<RuleFile>) -> Result<(), RpcError> {
+        if behavior == Behavior::Allow && self.watch.restrictions().policy_allows_only {
+            return Err(RpcError::new(
+                ErrorKind::Managed,
+                "the policy of this machine lets no rule allow but its own (`allowManagedPermissionRulesOnly`)",
+            )
+            .hint("allow the one call only"));
+        }
         let source = match file {
             Some(file) => {
                 self.store

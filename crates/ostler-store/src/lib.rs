@@ -37,7 +37,7 @@ pub use replay::{Replay, ToolFacts, fuzz_log};
 pub use settings::{
     Behavior, Keys, MANAGED, Overlay, Restrictions, Rule, RuleFile, Settings, SettingsProblem,
     Sourced, Sources, Stamp, Tier, TrustState, Trusting, check_settings, merge_settings,
-    settings_keys, settings_page, settings_schema,
+    settings_keys, settings_page, settings_schema, unknown_settings,
 };
 pub use slug::slug;
 pub use store::{Header, Located, Root, Roots, Store, is_session_id};

@@ -327,13 +327,34 @@ impl Store {
 /// Checks settings that do not stand in a file of a tier, before a session begins with them.
 ///
 /// # Errors
-/// Everything that is no JSON or of a wrong type, and every near miss of a key.
+/// What is no JSON or of a wrong type.
 pub fn check_settings(overlay: &Overlay) -> Result<(), Vec<SettingsProblem>> {
     match file::parse(&overlay.name, &overlay.text) {
-        Ok(Parsed { problems, .. }) if problems.is_empty() => Ok(()),
+        Ok(Parsed { is_valid: true, .. }) => Ok(()),
         Ok(Parsed { problems, .. }) => Err(problems),
         Err(problem) => Err(vec![problem]),
     }
+}
+
+/// The keys of settings that Ostler does not know, so that whoever relies on them can be
+/// told. `$schema` is none.
+#[must_use]
+pub fn unknown_settings(overlay: &Overlay) -> Vec<String> {
+    fn group(prefix: &str, map: &Map<String, Value>, found: &mut Vec<String>) {
+        for (name, value) in map {
+            let path = file::join(prefix, name);
+            match value {
+                Value::Object(below) if table::is_group(&path) => group(&path, below, found),
+                _ if table::find(&path).is_some() || path == "$schema" => {}
+                _ => found.push(path),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    if let Ok(parsed) = file::parse(&overlay.name, &overlay.text) {
+        group("", &parsed.keys, &mut found);
+    }
+    found
 }
 
 /// What waits for trust.
@@ -425,6 +446,10 @@ impl Reading<'_> {
                 problem.what
             );
             self.found.refusal.get_or_insert(SettingsProblem { what, ..problem.clone() });
+        }
+        let mut problem = problem;
+        if before.is_some() {
+            problem.what.push_str("; what it forbade before still holds");
         }
         self.found.problems.push(problem);
         self.found.layers.extend(before);

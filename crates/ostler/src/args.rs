@@ -137,6 +137,12 @@ pub(crate) struct RunArgs {
     /// Settings files that count: user, project, local.
     #[arg(long, value_name = "NAMES")]
     pub(crate) setting_sources: Option<String>,
+    /// Settings above those of files: JSON, or a file that holds it.
+    #[arg(long, value_name = "JSON|FILE")]
+    pub(crate) settings: Option<String>,
+    /// Settings that only forbid, above all others: JSON, or a file that holds it.
+    #[arg(long, value_name = "JSON|FILE")]
+    pub(crate) managed_settings: Option<String>,
     /// Trust what the project brings, for this run.
     #[arg(long)]
     pub(crate) trust: bool,

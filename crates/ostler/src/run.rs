@@ -238,6 +238,12 @@ fn spec(host: &Host, args: &RunArgs) -> Result<SessionSpec, RpcError> {
     }
     spec.extra_dirs = args.add_dir.iter().map(|dir| host.env().cwd.join(dir)).collect();
     spec.setting_sources = args.setting_sources.as_ref().map(|sources| names(sources));
+    let overlay = |flag: &str, given: &Option<String>| {
+        let given = given.as_deref();
+        given.map(|text| ostler_host::settings_overlay(&host.env().cwd, flag, text)).transpose()
+    };
+    spec.settings = overlay("--settings", &args.settings)?;
+    spec.managed_settings = overlay("--managed-settings", &args.managed_settings)?;
     spec.trust = args.trust;
     spec.max_responses = args.max_turns;
     spec.surface = if terminal::is_interactive() { Surface::Door } else { Surface::NoOne };

@@ -89,6 +89,11 @@ where
                 let done = open.session.change_model(&self.host, model).await;
                 done.map(|()| json!({})).map_err(|error| error.message)
             }
+            "apply_flag_settings" => {
+                let keys = request["settings"].as_object().ok_or("`settings` must be an object")?;
+                let done = open.session.apply_settings(&self.host, keys).await;
+                done.map(|()| json!({})).map_err(|error| error.message)
+            }
             "set_max_thinking_tokens" => set_thinking(open, request).await,
             "mcp_status" => Ok(json!({"mcpServers": self.server_states()})),
             "mcp_set_servers" => {
@@ -126,7 +131,7 @@ where
         let mode =
             Mode::parse(name).ok_or_else(|| format!("there is no permission mode `{name}`"))?;
         self.check_mode(mode)?;
-        open.session.set_mode(mode).await;
+        open.session.set_mode(mode).await.map_err(|error| error.message)?;
         Ok(json!({"mode": mode.sdk_name()}))
     }
 

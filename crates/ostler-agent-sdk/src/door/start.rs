@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use ostler_host::{Behavior, Host, LiveSession, Root, SessionSpec, Surface, SystemPrompt};
-use ostler_protocol::{Mode, RpcError, SessionId};
+use ostler_host::{Behavior, Host, LiveSession, Overlay, Root, SessionSpec, Surface, SystemPrompt};
+use ostler_protocol::{RpcError, SessionId};
 use ostler_stdx::AbsPath;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::args::{self, SdkArgs};
 
@@ -74,8 +74,7 @@ impl Plan {
             plan.take_managed(&text)?;
         }
         if let Some(settings) = plan.args.settings.take() {
-            let cwd = plan.spec.cwd.clone();
-            plan.take_settings(&read(&cwd, "--settings", &settings)?)?;
+            plan.take_settings(&settings)?;
         }
         for config in std::mem::take(&mut plan.args.mcp_configs) {
             let config = read(&plan.spec.cwd, "--mcp-config", &config)?;
@@ -248,71 +247,26 @@ impl Plan {
         }
     }
 
-    /// Settings of the command line: rules, folders, mode and model.
-    fn take_settings(&mut self, settings: &Value) -> Result<(), Refusal> {
-        if let Some(sandbox) = settings["sandbox"].as_object() {
-            self.spec.sandbox = Some(sandbox.clone());
-        }
+    /// Settings of the command line, above those of files.
+    fn take_settings(&mut self, argument: &str) -> Result<(), Refusal> {
+        let overlay = overlay(&self.spec.cwd, "--settings", argument)?;
+        let settings: Value = serde_json::from_slice(&overlay.text).unwrap_or_default();
         if settings["hooks"].as_object().is_some_and(|hooks| !hooks.is_empty()) {
             return Err(Refusal::framed(NO_HOOKS));
         }
-        if let Some(model) = settings["model"].as_str() {
-            self.spec.model.get_or_insert_with(|| model.to_owned());
-        }
-        let permissions = &settings["permissions"];
-        self.add_rules(permissions, "allow", Behavior::Allow);
-        self.add_rules(permissions, "ask", Behavior::Ask);
-        self.add_rules(permissions, "deny", Behavior::Deny);
-        for dir in texts(&permissions["additionalDirectories"]) {
-            let dir = self.spec.cwd.join(dir);
-            self.spec.extra_dirs.push(dir);
-        }
-        if let Some(name) = permissions["defaultMode"].as_str() {
-            let mode = Mode::parse(name).ok_or_else(|| {
-                Refusal::framed(format!("--settings: there is no permission mode `{name}`"))
-            })?;
-            self.spec.mode.get_or_insert(mode);
-        }
-        self.forbid_bypass(permissions)
+        self.spec.settings = Some(overlay);
+        Ok(())
     }
 
     /// Managed settings can only tighten; what we cannot hold is refused.
-    fn take_managed(&mut self, text: &str) -> Result<(), Refusal> {
-        let settings = read(&self.spec.cwd, "--managed-settings", text)?;
-        let none = Map::new();
-        let known = |key: &str, known: &[&str]| known.contains(&key);
-        let top = settings.as_object().unwrap_or(&none);
-        let permissions = &settings["permissions"];
-        let inner = permissions.as_object().unwrap_or(&none);
-        let stranger =
-            top.keys().find(|key| !known(key, &["permissions", "$schema"])).or_else(|| {
-                inner.keys().find(|key| {
-                    !known(key, &["deny", "ask", "allow", "disableBypassPermissionsMode"])
-                })
-            });
-        if let Some(key) = stranger {
+    fn take_managed(&mut self, argument: &str) -> Result<(), Refusal> {
+        let overlay = overlay(&self.spec.cwd, "--managed-settings", argument)?;
+        if let Some(key) = ostler_host::unknown_settings(&overlay).first() {
             return Err(Refusal::framed(format!(
                 "--managed-settings: this version of Ostler cannot hold `{key}`; leave it out"
             )));
         }
-        self.add_rules(permissions, "ask", Behavior::Ask);
-        self.add_rules(permissions, "deny", Behavior::Deny);
-        self.forbid_bypass(permissions)
-    }
-
-    fn add_rules(&mut self, permissions: &Value, list: &str, behavior: Behavior) {
-        let rules = texts(&permissions[list]).map(|rule| (behavior, rule.to_owned()));
-        self.spec.rules.extend(rules);
-    }
-
-    fn forbid_bypass(&mut self, permissions: &Value) -> Result<(), Refusal> {
-        if permissions["disableBypassPermissionsMode"] != "disable" {
-            return Ok(());
-        }
-        self.may_bypass = false;
-        if self.spec.mode == Some(Mode::BypassPermissions) {
-            return Err(Refusal::framed("the settings forbid the mode bypassPermissions"));
-        }
+        self.spec.managed_settings = Some(overlay);
         Ok(())
     }
 }
@@ -323,8 +277,10 @@ fn whole_tool(rule: &str) -> Option<&str> {
     (!tool.contains('(')).then_some(tool)
 }
 
-fn texts(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str)
+/// Settings that stand in the argument itself or in the file that it names.
+fn overlay(cwd: &AbsPath, flag: &str, argument: &str) -> Result<Overlay, Refusal> {
+    ostler_host::settings_overlay(cwd, flag, argument)
+        .map_err(|error| Refusal::framed(format!("Error: {}", error.message)))
 }
 
 /// JSON that stands in the argument itself or in the file that it names.

@@ -42,7 +42,7 @@ async fn what_cannot_be_held_is_a_result_and_a_line() {
         ],
         &["--settings", "/no/such/file.json"],
         &["--settings", r#"{"hooks":{"PreToolUse":[]}}"#],
-        &["--managed-settings", r#"{"allowManagedHooksOnly":true}"#],
+        &["--managed-settings", r#"{"forbidEverything":true}"#],
         &["--system-prompt-file=/no/such/prompt"],
         &["--mcp-config", "{"],
     ] {

@@ -124,7 +124,7 @@ pub(super) async fn send(
 async fn send_once(host: &Host, params: SessionSendParams) -> Result<SessionSendResult, RpcError> {
     let session = loaded(host, &params.session_id).await?;
     if let Some(mode) = params.agent_mode {
-        session.set_mode(mode).await;
+        session.set_mode(mode).await?;
     }
     if params.model.is_some() || params.provider.is_some() {
         choose_model(host, &session, params.provider.as_deref(), params.model.as_deref()).await?;
@@ -462,7 +462,7 @@ pub(super) async fn set(host: &Host, params: SessionSetParams) -> Result<Session
     }
     let session = loaded(host, &params.session_id).await?;
     if let Some(mode) = params.agent_mode {
-        session.set_mode(mode).await;
+        session.set_mode(mode).await?;
     }
     if params.model.is_some() || params.provider.is_some() {
         choose_model(host, &session, params.provider.as_deref(), params.model.as_deref()).await?;

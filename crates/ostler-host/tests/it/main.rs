@@ -5,4 +5,5 @@ mod background;
 mod permissions;
 mod questions;
 mod runs;
+mod settings;
 mod support;

@@ -56,6 +56,22 @@ impl TestHost {
         Self { home, caller: caller(), window, host }
     }
 
+    /// With a policy of the machine.
+    pub(crate) fn with_policy(files: &str, policy: &str) -> Self {
+        let host = Self::new(files);
+        host.policy(policy);
+        host
+    }
+
+    /// Writes the machine's policy.
+    pub(crate) fn policy(&self, text: &str) {
+        std::fs::write(self.policy_path(), text).unwrap();
+    }
+
+    pub(crate) fn policy_path(&self) -> std::path::PathBuf {
+        policy_path(&self.home)
+    }
+
     fn open(home: &TempHome) -> Host {
         Host::open(Self::options(home))
     }
@@ -68,6 +84,7 @@ impl TestHost {
         let mut options = HostOptions::new(env, std::env::current_exe().unwrap());
         // Named here as on a command line: a front end cannot name a scenario file.
         options.model = Some(SCRIPT.to_owned());
+        options.managed = policy_path(home);
         options
     }
 
@@ -119,6 +136,11 @@ impl TestHost {
     pub(crate) fn file(&self, name: &str) -> String {
         std::fs::read_to_string(self.home.project().join(name)).unwrap()
     }
+}
+
+/// Where the machine's policy of a test lies.
+fn policy_path(home: &TempHome) -> std::path::PathBuf {
+    home.ostler_home().with_file_name("managed.json")
 }
 
 pub(crate) fn caller() -> Caller {

@@ -79,9 +79,7 @@ impl<'a> Admission<'a> {
     }
 
     fn key(&mut self, row: &Row, value: Value) -> Option<Value> {
-        let Some(value) = (if self.is_valid { Some(value) } else { mended(row, value) }) else {
-            return None;
-        };
+        let value = if self.is_valid { value } else { mended(row, value)? };
         let tier = self.file.tier;
         let path = row.path;
         match row.from {
