@@ -171,15 +171,26 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Forces what was appended to the disk.
+    /// Forces what was appended to the disk. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// `Storage` if the disk refuses.
     pub fn sync(&mut self) -> Result<()> {
-        match &self.file {
-            Some(file) => file.sync_data().map_err(Error::storage("write", &self.path)),
+        self.syncing()?()
+    }
+
+    /// [`Self::sync`] of what was appended so far, as work for a thread that may block.
+    ///
+    /// # Errors
+    /// `Storage` if the file cannot be opened once more.
+    pub fn syncing(&self) -> Result<impl FnOnce() -> Result<()> + Send + 'static> {
+        let path = self.path.clone();
+        let file = self.file.as_ref().map(std::fs::File::try_clone).transpose();
+        let file = file.map_err(Error::storage("open", &path))?;
+        Ok(move || match file {
+            Some(file) => file.sync_data().map_err(Error::storage("write", &path)),
             None => Ok(()),
-        }
+        })
     }
 
     /// Writes a `context` record if one is due: after a compaction, and every few turns.

@@ -131,28 +131,32 @@ impl Driver {
             match self.wake(&mut mailbox, open).await {
                 Wake::Command(None) => {
                     open = false;
-                    self.end_now();
+                    self.end_now().await;
                 }
                 Wake::Command(Some(Command::Shutdown(reply))) => {
                     open = false;
                     ending = Some(reply);
-                    self.end_now();
+                    self.end_now().await;
                 }
-                Wake::Command(Some(command)) => self.on_command(command),
-                Wake::Tool(report) => self.on_tool_report(report),
-                Wake::Judged(Ok((call_id, ruling))) => self.feed(Input::Judged { call_id, ruling }),
-                Wake::Judged(Err(_)) => self.feed(Input::Interrupt),
+                Wake::Command(Some(command)) => self.on_command(command).await,
+                Wake::Tool(report) => self.on_tool_report(report).await,
+                Wake::Judged(Ok((call_id, ruling))) => {
+                    self.feed(Input::Judged { call_id, ruling }).await
+                }
+                Wake::Judged(Err(_)) => self.feed(Input::Interrupt).await,
                 Wake::Progress(told) => {
                     if let Some(event) = self.calls.heard(told) {
                         self.sink.emit(event);
                     }
                 }
-                Wake::Note(note) => self.feed(Input::Note { note, at_ms: self.clock.now_ms() }),
-                Wake::Deadline => self.on_deadline(),
-                Wake::Model(event) => self.on_model(event),
+                Wake::Note(note) => {
+                    self.feed(Input::Note { note, at_ms: self.clock.now_ms() }).await
+                }
+                Wake::Deadline => self.on_deadline().await,
+                Wake::Model(event) => self.on_model(event).await,
             }
         }
-        self.feed(Input::TasksGone { at_ms: self.clock.now_ms() });
+        self.feed(Input::TasksGone { at_ms: self.clock.now_ms() }).await;
         if let Some(reply) = ending {
             reply.send(()).unwrap_or_default();
         }
@@ -174,27 +178,27 @@ impl Driver {
 
     /// The mailbox is closed or the host ends: stop what goes on. Waiting messages would
     /// start the next run; they stay in the log's queue.
-    fn end_now(&mut self) {
+    async fn end_now(&mut self) {
         self.turn.hold_queue();
-        self.feed(Input::Interrupt);
+        self.feed(Input::Interrupt).await;
     }
 
-    fn on_command(&mut self, command: Command) {
+    async fn on_command(&mut self, command: Command) {
         match command {
-            Command::Prompt { prompt, reply } => self.on_prompt(prompt, reply),
+            Command::Prompt { prompt, reply } => self.on_prompt(prompt, reply).await,
             Command::Interrupt { clear_queue, reply } => {
                 if clear_queue {
-                    self.feed(Input::ClearQueue);
+                    self.feed(Input::ClearQueue).await;
                 }
                 let waiting = self.turn.queue().map(|item| item.id.clone()).collect();
-                self.feed(Input::Interrupt);
+                self.feed(Input::Interrupt).await;
                 reply.send(waiting).unwrap_or_default();
             }
             Command::Answer { request_id, answer, reply } => {
                 let open =
                     self.turn.open_requests().iter().any(|asked| asked.request_id == request_id);
                 if open {
-                    self.feed(Input::Answered { request_id, answer });
+                    self.feed(Input::Answered { request_id, answer }).await;
                 }
                 reply.send(open).unwrap_or_default();
             }
@@ -203,22 +207,23 @@ impl Driver {
                     self.feed(Input::Answered {
                         request_id: asked.request_id,
                         answer: refused(AnswerSource::Gone),
-                    });
+                    })
+                    .await;
                 }
             }
-            Command::SetMode(mode) => self.feed(Input::SetMode(mode)),
+            Command::SetMode(mode) => self.feed(Input::SetMode(mode)).await,
             Command::SetModel(choice) => {
                 let input = Input::SetModel {
                     provider: choice.provider.id().to_owned(),
                     model: choice.model.clone(),
                 };
                 self.config.model = *choice;
-                self.feed(input);
+                self.feed(input).await;
             }
-            Command::SetTitle(title) => self.feed(Input::SetTitle(title)),
+            Command::SetTitle(title) => self.feed(Input::SetTitle(title)).await,
             Command::Dequeue { id, reply } => {
                 let waiting = self.turn.queue().any(|item| item.id == id);
-                self.feed(Input::Dequeue { id });
+                self.feed(Input::Dequeue { id }).await;
                 reply.send(waiting).unwrap_or_default();
             }
             Command::Snapshot(reply, place) => {
@@ -228,7 +233,11 @@ impl Driver {
         }
     }
 
-    fn on_prompt(&mut self, prompt: crate::turn::Prompt, reply: oneshot::Sender<PromptReply>) {
+    async fn on_prompt(
+        &mut self,
+        prompt: crate::turn::Prompt,
+        reply: oneshot::Sender<PromptReply>,
+    ) {
         if !self.turn.is_idle() && self.turn.queue().count() >= QUEUE_CAP {
             reply.send(PromptReply::Full).unwrap_or_default();
             return;
@@ -247,7 +256,7 @@ impl Driver {
             ),
         };
         reply.send(answer).unwrap_or_default();
-        self.apply(effects);
+        self.apply(effects).await;
     }
 
     fn snapshot(&self) -> SessionSnapshot {
@@ -266,9 +275,9 @@ impl Driver {
         }
     }
 
-    fn on_tool_report(&mut self, report: Result<Report, tokio::task::JoinError>) {
+    async fn on_tool_report(&mut self, report: Result<Report, tokio::task::JoinError>) {
         if let Some((call_id, outcome, ms)) = self.calls.ended(report) {
-            self.feed(Input::ToolDone { call_id, outcome, ms });
+            self.feed(Input::ToolDone { call_id, outcome, ms }).await;
         }
     }
 
@@ -283,22 +292,22 @@ impl Driver {
         [ask, self.calls.deadline()].into_iter().flatten().min()
     }
 
-    fn on_deadline(&mut self) {
+    async fn on_deadline(&mut self) {
         let now_ms = self.clock.now_ms();
         for asked in self.turn.open_requests() {
             if asked.question.expires_at.is_some_and(|at| at <= now_ms) {
                 let answer = refused(AnswerSource::Timeout);
-                self.feed(Input::Answered { request_id: asked.request_id, answer });
+                self.feed(Input::Answered { request_id: asked.request_id, answer }).await;
             }
         }
         let (events, given_up) = self.calls.due();
         events.into_iter().for_each(|event| self.sink.emit(event));
         for (call_id, outcome, ms) in given_up {
-            self.feed(Input::ToolDone { call_id, outcome, ms });
+            self.feed(Input::ToolDone { call_id, outcome, ms }).await;
         }
     }
 
-    fn on_model(&mut self, event: Option<ModelEvent>) {
+    async fn on_model(&mut self, event: Option<ModelEvent>) {
         let Some((call, _)) = &self.stream else { return };
         let call = *call;
         let event = event.unwrap_or_else(|| {
@@ -316,20 +325,20 @@ impl Driver {
         if matches!(event, ModelEvent::Done { .. } | ModelEvent::Failed(_)) {
             self.stream = None;
         }
-        self.feed(Input::Model { call, event });
+        self.feed(Input::Model { call, event }).await;
     }
 
-    fn feed(&mut self, input: Input) {
+    async fn feed(&mut self, input: Input) {
         let effects = step(&mut self.turn, input);
-        self.apply(effects);
+        self.apply(effects).await;
     }
 
     /// Does effects in order. After a failed append nothing more of them is done.
-    fn apply(&mut self, effects: Vec<Effect>) {
+    async fn apply(&mut self, effects: Vec<Effect>) {
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
             failpoint::reach(&mut self.place);
-            if let Err(message) = self.perform(effect) {
+            if let Err(message) = self.perform(effect).await {
                 effects = step(&mut self.turn, Input::StorageFailed { message }).into();
                 continue;
             }
@@ -337,14 +346,14 @@ impl Driver {
         }
     }
 
-    fn perform(&mut self, effect: Effect) -> Result<(), String> {
+    async fn perform(&mut self, effect: Effect) -> Result<(), String> {
         match effect {
             Effect::Append(records) => {
                 self.log.append(&records).map_err(|error| error.to_string())?;
                 let now = self.clock.now_ms();
                 self.history.take(records, now);
             }
-            Effect::Sync => self.log.sync().map_err(|error| error.to_string())?,
+            Effect::Sync => self.sync().await?,
             Effect::Delta(place, event) => {
                 self.journal(&place, &event)?;
                 self.sink.emit(event);
@@ -363,6 +372,13 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Waits for the disk on a thread that may block, so that other sessions go on.
+    async fn sync(&mut self) -> Result<(), String> {
+        let syncing = self.log.syncing().map_err(|error| error.to_string())?;
+        let synced = tokio::task::spawn_blocking(syncing).await;
+        synced.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
     fn journal(&mut self, place: &JournalPlace, event: &SessionEvent) -> Result<(), String> {

@@ -469,7 +469,8 @@ proptest! {
         // A denial that had not been shown is lost with the process and reads as interrupted.
         let texts = |entries: &[Entry]| {
             let messages = context::messages(entries, None, &HashSet::new());
-            format!("{messages:?}").replace(r#"Text("no")"#, &format!("Text({:?})", mend::CALL_INTERRUPTED))
+            let refused = "The user does not want this call to run. The user says: why";
+            format!("{messages:?}").replace(refused, mend::CALL_INTERRUPTED).replace(r#"Text("no")"#, &format!("Text({:?})", mend::CALL_INTERRUPTED))
                 .replace(r#"Text("out"), is_error: Some(false)"#, &format!("Text({:?}), is_error: Some(true)", mend::CALL_INTERRUPTED))
                 .replace(r#"Text("out")"#, &format!("Text({:?})", mend::CALL_INTERRUPTED))
         };
