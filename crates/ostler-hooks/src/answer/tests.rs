@@ -1,3 +1,5 @@
+//! Decoding answers: each field, each event, and what is not an answer at all.
+
 use serde_json::json;
 
 use super::*;

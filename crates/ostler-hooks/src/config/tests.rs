@@ -1,3 +1,5 @@
+//! Both shapes of a hooks file, each hook type, and the mistakes that are told instead of obeyed.
+
 use std::time::Duration;
 
 use serde_json::json;

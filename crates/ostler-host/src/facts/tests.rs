@@ -1,3 +1,6 @@
+//! Facts gathered from a real disk, and the verdicts that come of them; nothing is judged here
+//! that the judge's own tests can show without a disk.
+
 use std::{
     os::unix::fs::symlink,
     process::{Command, Stdio},

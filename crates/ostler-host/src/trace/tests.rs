@@ -1,3 +1,5 @@
+//! A trace told from log lines alone; no session is run.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Which settings of a repository make git run programs, and how its configuration is read.
+
 use super::*;
 
 fn setting(key: &str, value: &str) -> GitSetting {
