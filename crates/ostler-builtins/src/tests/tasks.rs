@@ -46,15 +46,22 @@ fn ends(notes: &Mutex<Vec<Note>>) -> Vec<(TaskState, bool)> {
 #[tokio::test]
 async fn a_task_runs_on_and_is_read_at_its_end() {
     let (bench, notes) = listening();
-    let id = start(&bench, "echo one; read line < gate; echo $line >&2; exit 3").await;
+    let id = start(&bench, "mkfifo gate; echo one; read line < gate; echo $line >&2; exit 3").await;
     assert_eq!(id, "bash_1");
-    let (shown, row) = output(&bench, json!({"task_id": id, "block": false})).await;
-    assert!(shown.starts_with("bash_1 (echo one; "), "{shown}");
+    let (mut shown, mut row) = output(&bench, json!({"task_id": id, "block": false})).await;
+    while !shown.contains("\none") {
+        (shown, row) = output(&bench, json!({"task_id": id, "block": false})).await;
+    }
+    assert!(shown.starts_with("bash_1 (mkfifo gate; "), "{shown}");
     assert_eq!(row["task"]["status"], "running");
     assert_eq!(row["retrieval_status"], "not_ready");
+    // The command ends only when somebody waits for it already.
+    let mut waiting = Box::pin(output(&bench, json!({"task_id": id})));
+    assert!(futures::poll!(&mut waiting).is_pending());
     let gate = bench.root.join("gate");
-    assert!(!gate.exists(), "the command fails to open the gate, which ends it");
-    let (shown, row) = output(&bench, json!({"task_id": id})).await;
+    tokio::task::spawn_blocking(move || std::fs::write(gate, "two\n")).await.unwrap().unwrap();
+    let (shown, row) = waiting.await;
+    assert!(shown.contains("two"), "{shown}");
     assert!(shown.contains("failed with exit code 3") && shown.contains("one"), "{shown}");
     assert_eq!(row["retrieval_status"], "success");
     assert_eq!(row["task"]["exitCode"], 3);
