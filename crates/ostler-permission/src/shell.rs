@@ -5,6 +5,7 @@
 //! judged by the words that would run, never by its text alone, and nothing is ever run.
 
 mod agree;
+mod awk;
 mod cwd;
 mod danger;
 mod effect;
@@ -89,6 +90,20 @@ pub(crate) struct Effect {
     /// For [`Kind::Other`]: why it is not known to only read.
     pub(crate) why: String,
     pub(crate) touches: Vec<Touch>,
+    /// Files that make it one of unknown effect if they are there.
+    pub(crate) unless: Vec<AbsPath>,
+}
+
+impl Effect {
+    /// Of a command that only reads.
+    pub(crate) fn reads(touches: Vec<Touch>) -> Self {
+        Self { kind: Kind::Read, why: String::new(), touches, unless: Vec::new() }
+    }
+
+    /// Of a command that may do anything.
+    pub(crate) fn other(why: impl Into<String>, touches: Vec<Touch>) -> Self {
+        Self { kind: Kind::Other, why: why.into(), touches, unless: Vec::new() }
+    }
 }
 
 /// How much is known of a command's effect.
@@ -147,6 +162,7 @@ impl Script {
                 visit(above);
             }
         }
+        self.commands.iter().flat_map(|command| &command.effect.unless).for_each(visit);
     }
 
     /// Everything touched, by redirections and by commands.

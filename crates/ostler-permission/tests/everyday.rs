@@ -10,7 +10,7 @@ use ostler_stdx::AbsPath;
 use serde_json::Value;
 
 /// The most questions per thousand harmless commands. It only ever goes down.
-const CEILING_PER_THOUSAND: usize = 337;
+const CEILING_PER_THOUSAND: usize = 102;
 
 /// How many of the marked commands run unasked. It only ever goes down.
 const MARKED_UNASKED: usize = 1;
@@ -20,6 +20,9 @@ const FEWEST: usize = 500;
 
 /// Files that have no dot in their names; every other name without one is a folder.
 const FILES: &[&str] = &["README", "LICENSE", "Makefile", "Dockerfile", "Gemfile", "VERSION"];
+
+/// Files that choose which compiler runs; this project leaves that to the user.
+const ABSENT: &[&str] = &["rust-toolchain", "rust-toolchain.toml", "config", "config.toml"];
 
 struct Line {
     command: String,
@@ -58,7 +61,8 @@ fn verdict(command: &str) -> (Verdict, String) {
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_dir = !FILES.contains(&name.as_str()) && !name.contains('.');
-        facts.resolved.insert(path.clone(), Resolved { real: path, exists: true, is_dir });
+        let exists = !ABSENT.contains(&name.as_str());
+        facts.resolved.insert(path.clone(), Resolved { real: path, exists, is_dir });
     }
     let judgement = judge(&Call {
         tool: "Bash",

@@ -2,6 +2,8 @@
 //!
 //! What the script means is read in `shell`; here it only meets the facts.
 
+use std::path::Path;
+
 use ostler_protocol::Mode;
 use ostler_stdx::AbsPath;
 
@@ -41,8 +43,24 @@ impl<'a> ScriptSeen<'a> {
         let commands = script.commands.iter().map(|c| places(&c.effect.touches)).collect();
         let mut seen = Self { text, script, redirects, commands, maybe: Vec::new() };
         git::note(&mut seen, facts);
+        seen.note_switches(facts);
         seen.maybe = seen.maybe_places(facts);
         seen
+    }
+
+    /// A command whose program a file of the project may choose is one of unknown effect.
+    fn note_switches(&mut self, facts: &Facts) {
+        let there =
+            |path: &&AbsPath| facts.resolved.get(*path).is_none_or(|resolved| resolved.exists);
+        for command in &mut self.script.commands {
+            let file = command.effect.unless.iter().find(there);
+            if let Some(file) = file
+                && command.effect.kind != Kind::Other
+            {
+                command.effect.why = format!("`{file}` may choose what runs");
+                command.effect.kind = Kind::Other;
+            }
+        }
     }
 
     /// The arguments of its commands that may be paths.
@@ -103,7 +121,8 @@ impl<'a> ScriptSeen<'a> {
                 add(column, place.describe());
             }
         }
-        for place in self.places().filter(|place| !place.writes() && !place.inside) {
+        let outside = |place: &&Place| !place.writes() && !place.inside && !is_public(place);
+        for place in self.places().filter(outside) {
             add(Column::ReadOutside, place.describe());
         }
         worst
@@ -166,6 +185,30 @@ fn places_of(touch: &Touch, facts: &Facts, writes: bool) -> Vec<Place> {
         }
     }
     places
+}
+
+/// Files of the system that tell what the machine is and hold nothing of the user.
+const PUBLIC: &[&str] = &[
+    "/etc/os-release",
+    "/usr/lib/os-release",
+    "/etc/lsb-release",
+    "/etc/debian_version",
+    "/etc/alpine-release",
+    "/etc/redhat-release",
+    "/etc/issue",
+    "/etc/timezone",
+    "/etc/shells",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/version",
+    "/proc/loadavg",
+    "/proc/uptime",
+    "/proc/filesystems",
+];
+
+fn is_public(place: &Place) -> bool {
+    let listed = |path: &AbsPath| PUBLIC.iter().any(|public| path.as_path() == Path::new(public));
+    place.last.is_none() && listed(&place.path) && place.real.as_ref().is_some_and(listed)
 }
 
 /// It is not known where a path leads.

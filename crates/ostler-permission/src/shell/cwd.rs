@@ -39,6 +39,19 @@ impl Cwds {
         self.0.len() > MOST
     }
 
+    /// Files of these names in each folder and in those above it.
+    pub(super) fn above(&self, names: &[&str]) -> Vec<AbsPath> {
+        let mut found = Vec::new();
+        for cwd in self.0.iter().take(MOST) {
+            let mut folder = Some(cwd.clone());
+            while let Some(at) = folder {
+                found.extend(names.iter().map(|name| at.join(name)));
+                folder = at.parent();
+            }
+        }
+        found
+    }
+
     /// What touching a path means from each folder. The path may hold wildcards if `wild`.
     pub(super) fn touch(&self, how: How, path: &str, wild: bool, out: &mut Vec<Touch>) {
         let places = self.0.iter().take(MOST).map(|cwd| touch(cwd, how, path, wild));

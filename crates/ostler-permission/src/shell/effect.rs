@@ -6,7 +6,7 @@
 use ostler_stdx::AbsPath;
 
 use super::{
-    Effect, How, Kind, Touch,
+    Effect, How, Kind, Touch, awk,
     cwd::Cwds,
     flags::{self, Arg},
     git,
@@ -15,11 +15,6 @@ use super::{
     word::Word,
 };
 use crate::rules::base_name;
-
-/// An effect that is not known.
-pub(super) fn other(why: impl Into<String>) -> Effect {
-    Effect { kind: Kind::Other, why: why.into(), touches: Vec::new() }
-}
 
 /// Names that a script may set without changing what later programs do.
 pub(super) fn is_harmless_name(name: &str) -> bool {
@@ -75,21 +70,30 @@ pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> Option<String> {
 
 /// The effect of a command whose first word is fixed text.
 pub(super) fn of(words: &[Word], cwds: &Cwds) -> Effect {
-    let Some(spelled) = words[0].text.as_deref() else { return other("its program is not known") };
+    let Some(spelled) = words[0].text.as_deref() else {
+        return Effect::other("its program is not known", Vec::new());
+    };
     let name = base_name(spelled);
     let trusted = ["", "/bin/", "/usr/bin/"].iter().any(|dir| spelled == format!("{dir}{name}"));
     if !trusted {
         return unknown(words, cwds, format!("`{spelled}` is a program at a path of its own"));
     }
     let args = &words[1..];
-    if let Some(program) = programs::find(name) {
-        return match table(program, args, cwds) {
-            Ok(touches) => Effect { kind: Kind::Read, why: String::new(), touches },
+    let unless = || cwds.above(programs::switched_by(name));
+    if programs::tells_version(name, args) {
+        return Effect { unless: unless(), ..Effect::reads(Vec::new()) };
+    }
+    if let Some((program, used)) = programs::find(name, args) {
+        return match table(program, &args[used..], cwds) {
+            Ok(touches) => Effect { unless: unless(), ..Effect::reads(touches) },
             Err(why) => unknown(words, cwds, format!("`{name}` {why}")),
         };
     }
     let known = match name {
         "git" => git::read(args, cwds).map(|touches| (Kind::Read, touches)),
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            awk::read(args, cwds).map(|touches| (Kind::Read, touches))
+        }
         "find" => find(args, cwds).map(|touches| (Kind::Read, touches)),
         "sed" => sed::effect(args, cwds),
         "test" | "[" => test(name, args).map(|()| (Kind::Read, Vec::new())),
@@ -104,11 +108,10 @@ pub(super) fn of(words: &[Word], cwds: &Cwds) -> Effect {
             files(name, args, cwds).map(|touches| (Kind::Files, touches))
         }
         "tee" => tee(args, cwds).map(|touches| (Kind::Read, touches)),
-        _ if programs::tells_version(name, args) => Ok((Kind::Read, Vec::new())),
         _ => Err("is not known to only read".to_owned()),
     };
     match known {
-        Ok((kind, touches)) => Effect { kind, why: String::new(), touches },
+        Ok((kind, touches)) => Effect { kind, ..Effect::reads(touches) },
         Err(why) => unknown(words, cwds, format!("`{name}` {why}")),
     }
 }
@@ -127,7 +130,7 @@ fn unknown(words: &[Word], cwds: &Cwds, why: String) -> Effect {
             }
         }
     }
-    Effect { kind: Kind::Other, why, touches }
+    Effect::other(why, touches)
 }
 
 /// Notes what a path argument touches; an error if it is not known.
@@ -162,6 +165,10 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         return Ok(Vec::new());
     }
     let args = flags::all(program.options, words).ok_or(OPTIONS)?;
+    let options = options_of(&args);
+    if !program.needs.is_empty() && !options.iter().any(|option| program.needs.contains(option)) {
+        return Err("lacks the option with which it only reads".into());
+    }
     let mut touches = Vec::new();
     let mut pattern_given = false;
     let mut recursive = program.name == "rg" || program.name == "ag";
@@ -196,7 +203,12 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         Args::ReadNotAt if plain.iter().any(|word| starts_with(word, '@')) => {
             return Err("takes its arguments from a file".into());
         }
-        Args::Read | Args::ReadOne | Args::ReadNotAt => (How::Read, 0),
+        Args::ReadNotPlus if plain.iter().any(|word| starts_with(word, '+')) => {
+            return Err("has a command among its arguments".into());
+        }
+        Args::Read | Args::ReadOne | Args::ReadNotAt | Args::ReadNotPlus => (How::Read, 0),
+        Args::Search => (How::Search, 0),
+        Args::Walk => (How::Look, 1),
         Args::Pattern if recursive => (How::Search, usize::from(!pattern_given)),
         Args::Pattern | Args::Filter => (How::Read, usize::from(!pattern_given)),
     };
@@ -217,12 +229,13 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
     let here = match program.args {
         Args::Look { here } => here,
         Args::Pattern => recursive,
+        Args::Walk => true,
         _ => false,
     };
     if paths.is_empty() && here {
         cwds.touch(how, ".", false, &mut touches);
     }
-    follow(program.name, &options_of(&args), &mut touches);
+    follow(program.name, &options, &mut touches);
     Ok(touches)
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A table row lists every option that is known; one that is not listed, an abbreviation
 //! included, is not understood. Items of a row: `-a` and `--all` take no value, `-n:` and
-//! `--lines:` take one, `-f<` and `--file<` take a file that is read, `--color?` may have one
-//! after `=`, `-#` is a number after a dash.
+//! `--lines:` take one, `--arg&` takes two, `-f<` and `--file<` take a file that is read,
+//! `--color?` may have one after `=`, `-#` is a number after a dash.
 
 use super::word::Word;
 
@@ -78,7 +78,7 @@ fn one<'w>(
 /// The row's entry for an option: its name and how it takes a value.
 fn item(table: &'static str, name: &str) -> Option<(&'static str, char)> {
     table.split(' ').find_map(|item| {
-        let kind = item.chars().last().filter(|c| ":<?".contains(*c)).unwrap_or(' ');
+        let kind = item.chars().last().filter(|c| ":<?&".contains(*c)).unwrap_or(' ');
         let bare = item.strip_suffix(kind).unwrap_or(item);
         (bare == name && bare != "-#").then_some((bare, kind))
     })
@@ -94,6 +94,7 @@ fn value<'w>(
         (':' | '<', Some(given)) => (Some(given), 0),
         (':', None) => (next?.text.as_deref(), 1),
         ('<', None) => (Some(next?.text.as_deref()?), 1),
+        ('&', None) => (next?.text.as_deref(), 2),
         ('?', given) => (given, 0),
         (_, None) => (None, 0),
         (_, Some(_)) => return None,

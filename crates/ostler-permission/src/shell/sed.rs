@@ -90,7 +90,9 @@ fn command(text: &str) -> Option<&str> {
     let name = chars.next()?;
     let after = chars.as_str();
     match name {
-        'p' | 'd' | '=' => Some(after),
+        'p' | 'd' | '=' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'D' | 'P' | 'z' | 'F' => {
+            Some(after)
+        }
         'q' => Some(after.trim_start_matches(|c: char| c.is_ascii_digit())),
         's' | 'y' => {
             let mark = after

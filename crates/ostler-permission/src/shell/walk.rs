@@ -15,7 +15,7 @@ use brush_parser::{
 use ostler_stdx::AbsPath;
 
 use super::{
-    Command, Effect, How, Kind, Reading, Script, agree,
+    Command, Effect, How, Reading, Script, agree,
     agree::Heard,
     cwd::Cwds,
     effect, limits,
@@ -457,7 +457,7 @@ impl<'a> Walker<'a> {
                         self.unclear(note);
                     }
                     if inner.is_empty() || readings.len() > 12 {
-                        break effect::other("a wrapper runs nothing that is known");
+                        break Effect::other("a wrapper runs nothing that is known", Vec::new());
                     }
                     readings.push(Reading { words: inner.clone(), sure });
                     words = inner;
@@ -466,10 +466,10 @@ impl<'a> Walker<'a> {
                     let depth = self.depth + 1;
                     self.script(&text, cwds, span, depth);
                     break if transparent {
-                        Effect { kind: Kind::Read, why: String::new(), touches: Vec::new() }
+                        Effect::reads(Vec::new())
                     } else {
                         self.opaque("a script that is put together while it runs");
-                        effect::other("it runs a script")
+                        Effect::other("it runs a script", Vec::new())
                     };
                 }
                 Inner::Unknown(why) => {
@@ -488,14 +488,14 @@ impl<'a> Walker<'a> {
     fn innermost(&mut self, words: &[Word], cwds: &Cwds, flow: Option<&mut Flow>) -> Effect {
         let Some(name) = words[0].text.clone() else {
             self.opaque(format!("the program `{}` is not fixed text", words[0].raw));
-            return effect::other("its program is not known before it runs");
+            return Effect::other("its program is not known before it runs", Vec::new());
         };
         if name == "cd" {
             if let (Some(flow), Some(to)) = (flow, effect::cd_target(words, self.home)) {
                 flow.ok = cwds.enter(&to);
                 let mut touches = Vec::new();
                 cwds.touch(How::Look, &to, false, &mut touches);
-                return Effect { kind: Kind::Read, why: String::new(), touches };
+                return Effect::reads(touches);
             }
             self.opaque("the folder after `cd` is not known");
         }
