@@ -55,7 +55,7 @@ fn stale_generated_file_stops_ci() {
     let repo = passing().unwrap();
     repo.write("schema/openrpc.json", "{}").unwrap();
     let output = repo.xtask(&["ci"]).unwrap();
-    let wanted = "step `codegen --check` failed: not what the protocol says: `schema/openrpc.json`";
+    let wanted = "step `codegen --check` failed: not what the types say: `schema/openrpc.json`";
     assert!(said(&output).contains(wanted), "{}", said(&output));
 }
 

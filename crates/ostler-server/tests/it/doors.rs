@@ -43,16 +43,16 @@ fn plain(events: &[Value]) -> Vec<String> {
 #[tokio::test]
 async fn both_doors_give_the_same_events() {
     let host = TestHost::new();
-    let model = host.scenario("read", replies());
+    host.replies(replies());
     let mut lines = host.stdio();
-    let session = lines.start(&model).await;
+    let session = lines.start().await;
     let id = lines.send("session.send", json!({"sessionId": session, "message": "look"})).await;
     let lines_seen = lines.until_answer(id).await;
     let answer = lines_seen.last().unwrap()["result"].clone();
     let of_lines = events_of(&lines_seen, &session);
 
     let web = host.web().await;
-    let started = call(&web, "w", "session.start", json!({"model": model})).await;
+    let started = call(&web, "w", "session.start", json!({})).await;
     let session = started["result"]["sessionId"].as_str().unwrap();
     let stream = request(&web, "GET", &format!("/events?sessionId={session}"));
     let mut stream = stream.bearer(&token(&web)).stream().await;

@@ -53,7 +53,8 @@ async fn of_two_who_answer_a_request_one_is_told_that_it_was_late() {
     let host = TestHost::new();
     let web = host.web().await;
     let mut lines = host.stdio();
-    let session = lines.start(&host.scenario("edit", edit())).await;
+    host.replies(edit());
+    let session = lines.start().await;
     let id =
         lines.send("session.send", json!({"sessionId": session, "message": "correct it"})).await;
     let asked = lines.until_event("permission_asked").await.pop().unwrap();

@@ -12,7 +12,8 @@ fn hello() -> Value {
 async fn the_answer_to_a_send_comes_after_its_done() {
     let host = TestHost::new();
     let mut lines = host.stdio();
-    let session = lines.start(&host.scenario("hello", hello())).await;
+    host.replies(hello());
+    let session = lines.start().await;
     for _ in 0..20 {
         let id = lines.send("session.send", json!({"sessionId": session, "message": "hi"})).await;
         let answered = lines.until_answer(id).await;
@@ -64,9 +65,8 @@ async fn lines_that_are_no_calls_are_answered_or_dropped_and_harm_nothing() {
 async fn two_sessions_stream_side_by_side_each_in_order() {
     let host = TestHost::new();
     let mut lines = host.stdio();
-    let model = host
-        .scenario("long", json!([{"steps": [{"repeatText": {"text": "word ", "count": 300}}]}]));
-    let (one, two) = (lines.start(&model).await, lines.start(&model).await);
+    host.replies(json!([{"steps": [{"repeatText": {"text": "word ", "count": 300}}]}]));
+    let (one, two) = (lines.start().await, lines.start().await);
     let first = lines.send("session.send", json!({"sessionId": one, "message": "go"})).await;
     let second = lines.send("session.send", json!({"sessionId": two, "message": "go"})).await;
     let mut all = Vec::new();
@@ -94,8 +94,8 @@ async fn two_sessions_stream_side_by_side_each_in_order() {
 async fn the_end_of_the_input_ends_runs_and_answers_them() {
     let host = TestHost::new();
     let mut lines = host.stdio();
-    let model = host.scenario("stall", json!([{"steps": [{"text": "I begin"}, {"stall": true}]}]));
-    let session = lines.start(&model).await;
+    host.replies(json!([{"steps": [{"text": "I begin"}, {"stall": true}]}]));
+    let session = lines.start().await;
     let id = lines.send("session.send", json!({"sessionId": session, "message": "go"})).await;
     lines.until_event("text_delta").await;
     let rest = lines.end().await;
@@ -108,8 +108,8 @@ async fn the_end_of_the_input_ends_runs_and_answers_them() {
 async fn more_calls_than_allowed_are_refused_and_say_so() {
     let host = TestHost::new();
     let mut lines = host.stdio();
-    let model = host.scenario("stall", json!([{"repeat": true, "steps": [{"stall": true}]}]));
-    let session = lines.start(&model).await;
+    host.replies(json!([{"repeat": true, "steps": [{"stall": true}]}]));
+    let session = lines.start().await;
     // Sent again with the same id, a message waits for the end of the same run.
     let message = json!({"sessionId": session, "message": "go", "clientId": "once"});
     for _ in 0..256 {

@@ -12,8 +12,8 @@ fn words(count: u32) -> Value {
     json!([{"repeat": true, "steps": [{"repeatText": {"text": "word ", "count": count}}]}])
 }
 
-async fn start(web: &Web, model: &str) -> String {
-    let started = call(web, "w", "session.start", json!({"model": model})).await;
+async fn start(web: &Web) -> String {
+    let started = call(web, "w", "session.start", json!({})).await;
     started["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned()
 }
 
@@ -38,7 +38,8 @@ async fn after(web: &Web, session: &str, id: u64) -> Vec<Sent> {
 async fn whoever_comes_back_anywhere_sees_the_same_events() {
     let host = TestHost::new();
     let web = host.web().await;
-    let session = start(&web, &host.scenario("words", words(12))).await;
+    host.replies(words(12));
+    let session = start(&web).await;
     let mut live = of_session(&web, &session).stream().await;
     assert_eq!(send(&web, &session).await["result"]["success"], true);
     let all = live.until("done").await;
@@ -57,7 +58,8 @@ async fn whoever_comes_back_anywhere_sees_the_same_events() {
 async fn evicted_events_show_as_a_gap_and_the_rest_follows() {
     let host = TestHost::new();
     let web = host.web().await;
-    let session = start(&web, &host.scenario("words", words(2500))).await;
+    host.replies(words(2500));
+    let session = start(&web).await;
     send(&web, &session).await;
     let rest = after(&web, &session, 3).await;
     let gap = &rest[0];
@@ -79,8 +81,8 @@ async fn evicted_events_show_as_a_gap_and_the_rest_follows() {
 async fn a_window_hears_what_it_subscribed_to_and_the_host() {
     let host = TestHost::new();
     let web = host.web().await;
-    let model = host.scenario("words", words(3));
-    let (one, two) = (start(&web, &model).await, start(&web, &model).await);
+    host.replies(words(3));
+    let (one, two) = (start(&web).await, start(&web).await);
     let refused = call(&web, "w", "events.subscribe", json!({"sessionId": one})).await;
     assert_eq!(refused["error"]["code"], -32602, "a window without a stream cannot subscribe");
     let window = request(&web, "GET", "/events?client=w").bearer(&token(&web));
@@ -114,7 +116,8 @@ async fn a_caller_that_goes_away_does_not_stop_its_run() {
     let host = TestHost::new();
     let web = host.web().await;
     let replies = json!([{"steps": [{"text": "slowly now", "chunk": 1, "delayMs": 5}]}]);
-    let session = start(&web, &host.scenario("slow", replies)).await;
+    host.replies(replies);
+    let session = start(&web).await;
     let mut live = of_session(&web, &session).stream().await;
     let body = json!({"id": 1, "method": "session.send", "params": {"sessionId": session, "message": "go"}});
     let connection =
@@ -150,7 +153,8 @@ async fn closing_the_door_ends_streams_and_answers_runs() {
     let host = TestHost::new();
     let web = host.web().await;
     let replies = json!([{"steps": [{"text": "I begin"}, {"stall": true}]}]);
-    let session = start(&web, &host.scenario("stall", replies)).await;
+    host.replies(replies);
+    let session = start(&web).await;
     let mut live = of_session(&web, &session).stream().await;
     let body = json!({"id": 1, "method": "session.send", "params": {"sessionId": session, "message": "go"}});
     let sending = request(&web, "POST", "/api").bearer(&token(&web)).body(body.to_string());

@@ -26,15 +26,16 @@ impl TestHost {
         let vars = home.env().into_iter().map(|(name, value)| (name.into(), value.into()));
         let path = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
         let env = Environment::new(vars.chain(path), home.project());
-        let host = Host::open(HostOptions::new(env, std::env::current_exe().unwrap()));
-        Self { home, host }
+        let mut options = HostOptions::new(env, std::env::current_exe().unwrap());
+        // Named here as on a command line: a front end cannot name a scenario file.
+        options.model = Some("scripted:test.scenario.json".to_owned());
+        Self { home, host: Host::open(options) }
     }
 
-    /// A model that plays these replies.
-    pub(crate) fn scenario(&self, name: &str, replies: Value) -> String {
-        let file = self.home.project().join(format!("{name}.scenario.json"));
-        std::fs::write(file, json!({"name": name, "replies": replies}).to_string()).unwrap();
-        format!("scripted:{name}.scenario.json")
+    /// What the model of sessions replies.
+    pub(crate) fn replies(&self, replies: Value) {
+        let file = self.home.project().join("test.scenario.json");
+        std::fs::write(file, json!({"name": "test", "replies": replies}).to_string()).unwrap();
     }
 
     /// Opens a stdio door.
@@ -111,9 +112,9 @@ impl Lines {
         self.until_answer(id).await.pop().unwrap()
     }
 
-    /// A session with this model.
-    pub(crate) async fn start(&mut self, model: &str) -> String {
-        let answer = self.call("session.start", json!({"model": model})).await;
+    /// A session with the host's model.
+    pub(crate) async fn start(&mut self) -> String {
+        let answer = self.call("session.start", json!({})).await;
         answer["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
