@@ -37,8 +37,11 @@ impl Disk {
             facts.globs.insert(glob, found);
         }
         for path in walks {
-            let links = entries.walk(&path);
-            facts.walks.insert(path, links);
+            let walked = entries.walk(&path);
+            if walked.as_ref().is_some_and(|(_, odd)| *odd) {
+                facts.odd.insert(path.clone());
+            }
+            facts.walks.insert(path, walked.map(|(links, _)| links));
         }
         for folder in wanted.repositories {
             let found = repository::find(&resolve(&folder).real, &facts.home, &self.links);

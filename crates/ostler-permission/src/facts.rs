@@ -3,7 +3,7 @@
 //! Never looks anything up itself. A path that nobody looked up counts as one that leads
 //! outside, so a forgotten look-up asks and never allows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ostler_protocol::Access;
 use ostler_stdx::AbsPath;
@@ -45,6 +45,8 @@ pub struct Facts {
     /// walked, those behind links included; nothing if there is too much to look through.
     /// Where each leads is in `resolved`.
     pub walks: HashMap<AbsPath, Option<Vec<AbsPath>>>,
+    /// Those of them below which a name has blanks, quotes or control characters in it.
+    pub odd: HashSet<AbsPath>,
 }
 
 /// A pattern of file names.
@@ -83,6 +85,7 @@ impl Facts {
             repositories: HashMap::new(),
             globs: HashMap::new(),
             walks: HashMap::new(),
+            odd: HashSet::new(),
         }
     }
 

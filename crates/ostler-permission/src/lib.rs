@@ -26,5 +26,5 @@ pub use repository::{GitSetting, Repository, git_settings};
 pub use rules::{
     Behavior, Limits, Rule, RuleError, RuleSource, Rules, canonical_tool, split_rule_list,
 };
-pub use shell::shell_words;
+pub use shell::{is_one_word, shell_words};
 pub use update::{Destination, PermissionUpdate, RuleValue};

@@ -9,14 +9,17 @@ mod awk;
 mod cwd;
 mod danger;
 mod effect;
+mod exec;
 mod flags;
 mod git;
 mod limits;
+mod listing;
 mod programs;
 mod sed;
 #[cfg(test)]
 mod tests;
 mod unwrap;
+mod values;
 mod walk;
 mod word;
 
@@ -24,6 +27,7 @@ use ostler_protocol::event::AskSpan;
 use ostler_stdx::AbsPath;
 
 pub(crate) use danger::spans;
+pub use listing::is_one_word;
 pub(crate) use word::Word;
 
 /// A script, taken apart.
@@ -147,6 +151,8 @@ pub(crate) struct Touch {
     pub(crate) glob: Vec<String>,
     /// Whether links that are met below it are followed.
     pub(crate) follows: bool,
+    /// Whether names below it are taken apart at blanks and quotes.
+    pub(crate) worded: bool,
     /// Where `..` follows a name: the path so far and the folder above it. If the first is a
     /// link, the kernel goes elsewhere than the text says.
     pub(crate) hops: Vec<(AbsPath, AbsPath)>,
@@ -201,9 +207,17 @@ pub(crate) fn analyse(script: &str, cwd: &AbsPath, home: &AbsPath) -> Script {
 const STACK: usize = 64 << 20;
 
 fn analyse_here(script: &str, cwd: &AbsPath, home: &AbsPath) -> Script {
-    let mut walker = walk::Walker::new(home);
-    walker.script(script, &cwd::Cwds::one(cwd.clone()), None, 0);
-    let mut read = walker.into_script();
+    let walk = |known: values::Values| {
+        let mut walker = walk::Walker::new(home, known);
+        walker.script(script, &cwd::Cwds::one(cwd.clone()), None, 0);
+        walker
+    };
+    let first = walk(values::Values::default());
+    let mut read = if first.values().any_known() {
+        walk(first.into_values().complete()).into_script()
+    } else {
+        first.into_script()
+    };
     read.spans.extend(spans(script, &read));
     read.spans.sort_by_key(|span| (span.start, span.end));
     read.spans.dedup();

@@ -7,13 +7,14 @@ use std::{
     fs::{self, DirEntry},
 };
 
-use ostler_permission::{Glob, Resolved, glob_fits};
+use ostler_permission::{Glob, Resolved, glob_fits, is_one_word};
 use ostler_stdx::AbsPath;
 
 use super::resolve;
 
-/// Entries of folders that are looked at for one call; some milliseconds of work.
-pub(super) const MAX_ENTRIES: usize = 4096;
+/// Entries of folders that are looked at for one call; some tens of
+/// milliseconds of work.
+pub(super) const MAX_ENTRIES: usize = 32_768;
 
 /// Lists folders until it has seen too many entries.
 #[derive(Debug)]
@@ -76,10 +77,11 @@ impl<'a> Entries<'a> {
         Folder { spelled, real }
     }
 
-    /// The links below a path, also those behind links; nothing if there is too much to
-    /// look through.
-    pub(super) fn walk(&mut self, root: &AbsPath) -> Option<Vec<AbsPath>> {
+    /// The links below a path, also those behind links, and whether a name there is not one
+    /// plain word; nothing if there is too much to look through.
+    pub(super) fn walk(&mut self, root: &AbsPath) -> Option<(Vec<AbsPath>, bool)> {
         let mut links = Vec::new();
+        let mut odd = false;
         let mut seen = HashSet::new();
         let mut open = vec![Folder { spelled: root.clone(), real: resolve(root).real }];
         while let Some(folder) = open.pop() {
@@ -89,6 +91,7 @@ impl<'a> Entries<'a> {
             let Ok(entries) = fs::read_dir(folder.real.as_path()) else { continue };
             for entry in entries.flatten() {
                 self.left = self.left.checked_sub(1)?;
+                odd |= entry.file_name().to_str().is_none_or(|name| !is_one_word(name));
                 let is_link = entry.file_type().map_or(true, |kind| kind.is_symlink());
                 let (spelled, found) = look(&folder, &entry);
                 if found.is_dir {
@@ -100,7 +103,7 @@ impl<'a> Entries<'a> {
                 }
             }
         }
-        Some(links)
+        Some((links, odd))
     }
 }
 

@@ -306,6 +306,46 @@ fn rules_that_deny_reading_hold_for_what_globs_and_walks_meet() {
 }
 
 #[test]
+fn names_that_a_listing_prints_lead_where_the_files_lead() {
+    let readers = [
+        "find src -type f | xargs cat",
+        "find src -exec cat {} +",
+        "grep -rl x src | xargs head -1",
+        "for f in $(find src -type f); do cat $f; done",
+        "find src | while read -r f; do wc -l < \"$f\"; done",
+        "git ls-files | xargs wc -l",
+    ];
+    let place = Place::new();
+    place.repository("project");
+    place.file("project/src/a.rs", "x\n");
+    for command in readers {
+        place.expect(command, Verdict::Allow);
+    }
+    // A name that is taken apart would name another file.
+    place.file("project/src/a /etc/hosts", "x\n");
+    for command in readers {
+        place.expect(command, Verdict::Ask);
+    }
+    let place = Place::new();
+    place.repository("project");
+    place.file("outside/secret", "x\n");
+    place.link("project/src/b.rs", "../../outside/secret");
+    for command in readers {
+        place.expect(command, Verdict::Ask);
+    }
+}
+
+#[test]
+fn a_file_that_chooses_the_compiler_asks() {
+    let place = Place::new();
+    place.expect("cargo --version", Verdict::Allow);
+    place.expect("rustc -vV", Verdict::Allow);
+    place.file("project/rust-toolchain.toml", "[toolchain]\npath = \"./evil\"\n");
+    place.expect("cargo --version", Verdict::Ask);
+    place.expect("cd sub && rustc -vV", Verdict::Ask);
+}
+
+#[test]
 fn more_entries_than_are_looked_at_ask() {
     let place = Place::new();
     for at in 0..entries::MAX_ENTRIES {

@@ -176,6 +176,11 @@ fn places_of(touch: &Touch, facts: &Facts, writes: bool) -> Vec<Place> {
         let from = usize::from(!touch.glob.is_empty());
         let walked: Vec<AbsPath> = places[from..].iter().map(|place| place.path.clone()).collect();
         for path in walked {
+            let below = path.strip_prefix(touch.path.as_path()).ok();
+            let plain = below.is_some_and(|name| shell::is_one_word(&name.to_string_lossy()));
+            if touch.worded && (!plain || facts.odd.contains(&path)) {
+                lose(&mut places[0]);
+            }
             match facts.walks.get(&path) {
                 Some(Some(links)) => {
                     places.extend(links.iter().map(|path| Place::new(touch.how, path, facts)));

@@ -62,6 +62,7 @@ fn visit(
         "test_command" if text(node, script).starts_with("[[") => heard.push(vec!["[[".into()]),
         "test_command" => heard.push(squeezed(text(node, script))),
         "declaration_command" | "unset_command" => heard.push(squeezed(text(node, script))),
+        "variable_assignment" if is_counted(node) => {}
         "variable_assignment" if !is_declared(node) => {
             heard.push(vec!["=".into(), plain(text(node, script))]);
         }
@@ -126,6 +127,11 @@ fn children<'tree>(node: Node<'tree>, field: &str) -> Vec<Node<'tree>> {
 
 fn is_declared(node: Node<'_>) -> bool {
     node.parent().is_some_and(|parent| parent.kind() == "declaration_command")
+}
+
+/// Whether it is arithmetic of `for ((i = 0; ...))`, which the other reader takes as a whole.
+fn is_counted(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|parent| parent.kind() == "c_style_for_statement")
 }
 
 fn text<'s>(node: Node<'_>, script: &'s str) -> &'s str {

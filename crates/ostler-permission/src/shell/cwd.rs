@@ -85,7 +85,7 @@ fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
             at = at.join(part);
         }
     }
-    Touch { how, path: at, last, glob: pattern, follows: false, hops }
+    Touch { how, path: at, last, glob: pattern, follows: false, worded: false, hops }
 }
 
 /// Devices that every program may use; touching one changes nothing. A path through them

@@ -12,6 +12,7 @@ use super::{
     git,
     programs::{self, Args, Program},
     sed,
+    values::Choice,
     word::Word,
 };
 use crate::rules::base_name;
@@ -25,6 +26,7 @@ pub(super) fn is_harmless_name(name: &str) -> bool {
         "COLUMNS",
         "DEBUG",
         "FORCE_COLOR",
+        "GIT_OPTIONAL_LOCKS",
         "LANG",
         "LANGUAGE",
         "LINES",
@@ -47,6 +49,26 @@ pub(super) fn is_harmless_name(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("LC_") || local
 }
 
+/// Names that scripts use for values of their own; no program of the tables reads one of them
+/// should it be in the environment already.
+const OWN_NAMES: &[&str] = &[
+    "BASE", "BRANCH", "COMMIT", "COUNT", "DAY", "DEST", "DIR", "END", "EXT", "FILE", "FILES",
+    "FOUND", "HASH", "HEAD", "ID", "INPUT", "ITEM", "KEY", "LAST", "LINE", "LIST", "MODULE",
+    "MONTH", "MSG", "NAME", "NAMES", "NOW", "NUM", "OUT", "OUTPUT", "PACKAGE", "PATTERN", "PKG",
+    "PREFIX", "RESULT", "ROOT", "SIZE", "SRC", "START", "STATUS", "SUFFIX", "TAG", "TAGS",
+    "TARGET", "TODAY", "TOTAL", "VALUE", "VERSION", "YEAR",
+];
+
+/// Whether a script may set this name for itself.
+pub(super) fn is_own_name(name: &str) -> bool {
+    is_harmless_name(name) || OWN_NAMES.contains(&name)
+}
+
+/// Whether a name may have this value for one command: pagers that show all at once.
+pub(super) fn is_plain_pager(name: &str, value: Option<&str>) -> bool {
+    matches!(name, "PAGER" | "GIT_PAGER" | "MANPAGER") && matches!(value, Some("cat" | ""))
+}
+
 /// The folder that a `cd` enters, if that is fixed.
 pub(super) fn cd_target(words: &[Word], home: &AbsPath) -> Option<String> {
     let mut args =
@@ -56,13 +78,32 @@ pub(super) fn cd_target(words: &[Word], home: &AbsPath) -> Option<String> {
     (args.next().is_none() && !text.starts_with('-') && !text.is_empty()).then(|| text.to_owned())
 }
 
+/// Whether arguments begin with the option to show names, and so set none.
+fn shows(args: &[Word]) -> bool {
+    let name = |word: &Word| {
+        word.text
+            .as_deref()
+            .is_some_and(|text| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+    };
+    matches!(args, [first, rest @ ..] if first.is("-p") && rest.iter().all(name))
+}
+
 /// Builtins after which later commands may mean something else.
 pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> Option<String> {
     let changes = match name {
         "alias" | "unalias" => words.len() > 1,
-        "source" | "." | "exec" | "enable" | "hash" | "shopt" | "bind" | "complete" | "let"
-        | "pushd" | "popd" | "mapfile" | "readarray" | "getopts" | "fc" | "history" | "emulate"
-        | "zmodload" | "autoload" | "noglob" | "nocorrect" | "-" => true,
+        // A pattern that matches nothing vanishes then.
+        "shopt" => !matches!(words, [_, set, what] if set.is("-s") && what.is("nullglob")),
+        "hash" => !matches!(words.get(1), Some(shows) if shows.is("-t") || shows.is("-l")),
+        "history" => {
+            !matches!(words, [_] | [_, _])
+                || words.get(1).is_some_and(|word| {
+                    word.text.as_deref().is_none_or(|t| !t.bytes().all(|b| b.is_ascii_digit()))
+                })
+        }
+        "source" | "." | "exec" | "enable" | "bind" | "complete" | "let" | "pushd" | "popd"
+        | "mapfile" | "readarray" | "getopts" | "fc" | "emulate" | "zmodload" | "autoload"
+        | "noglob" | "nocorrect" | "-" => true,
         _ => false,
     };
     changes.then(|| format!("`{name}` may change what later commands do"))
@@ -70,6 +111,42 @@ pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> Option<String> {
 
 /// The effect of a command whose first word is fixed text.
 pub(super) fn of(words: &[Word], cwds: &Cwds) -> Effect {
+    let mut effect = of_program(words, cwds);
+    if effect.kind != Kind::Other {
+        if let Some(word) = words.iter().find(|word| word.loose) {
+            let why = format!("`{}` names files of a folder that is not known", word.raw);
+            return unknown(words, cwds, why);
+        }
+        looks(words, cwds, &mut effect.touches);
+    }
+    effect
+}
+
+/// Whatever a pattern of file names is for, the shell looks into folders to expand it.
+pub(super) fn looks<'w>(
+    words: impl IntoIterator<Item = &'w Word>,
+    cwds: &Cwds,
+    touches: &mut Vec<Touch>,
+) {
+    for word in words {
+        let choices = word.choices.iter().filter(|_| word.splits);
+        let matches = choices.filter_map(|choice| match choice {
+            Choice::Match(wild) => Some(wild),
+            _ => None,
+        });
+        for wild in word.wild.iter().chain(matches) {
+            let mut found = Vec::new();
+            cwds.touch(How::Look, wild, true, &mut found);
+            let known = |new: &Touch| {
+                touches.iter().any(|touch| touch.path == new.path && touch.glob == new.glob)
+            };
+            found.retain(|new| !known(new));
+            touches.extend(found);
+        }
+    }
+}
+
+fn of_program(words: &[Word], cwds: &Cwds) -> Effect {
     let Some(spelled) = words[0].text.as_deref() else {
         return Effect::other("its program is not known", Vec::new());
     };
@@ -98,11 +175,15 @@ pub(super) fn of(words: &[Word], cwds: &Cwds) -> Effect {
         "sed" => sed::effect(args, cwds),
         "test" | "[" => test(name, args).map(|()| (Kind::Read, Vec::new())),
         "printf" => printf(args).map(|()| (Kind::Read, Vec::new())),
+        "set" if args.is_empty() => Ok((Kind::Read, Vec::new())),
+        "export" | "declare" | "typeset" | "readonly" if shows(args) => {
+            Ok((Kind::Read, Vec::new()))
+        }
         "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "unset" => {
             names(args).map(|()| (Kind::Read, Vec::new()))
         }
         "set" => set(args).map(|()| (Kind::Read, Vec::new())),
-        "command" => Ok((Kind::Read, Vec::new())),
+        "command" | "shopt" | "hash" | "history" => Ok((Kind::Read, Vec::new())),
         "xargs" => Ok((Kind::Read, Vec::new())),
         "mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp" => {
             files(name, args, cwds).map(|touches| (Kind::Files, touches))
@@ -141,19 +222,62 @@ pub(super) fn path(
     cwds: &Cwds,
     touches: &mut Vec<Touch>,
 ) -> Result<(), String> {
-    match (&word.text, &word.wild) {
+    let fixed = match (&word.text, &word.wild) {
         (Some(text), _) => {
+            // Options were taken out before: a text with a dash is a file here.
             if text != "-" {
                 cwds.touch(how, text, false, touches);
             }
+            return Ok(());
+        }
+        (None, Some(wild)) => Choice::Match(wild.clone()),
+        (None, None) if word.choices.is_empty() => {
+            return Err(format!("gets the argument `{}`, which is not fixed text", word.raw));
+        }
+        (None, None) => {
+            let mut each = word.choices.iter();
+            return each.try_for_each(|choice| chosen(word, choice, how, tame, cwds, touches));
+        }
+    };
+    chosen(word, &fixed, how, tame, cwds, touches)
+}
+
+/// Notes what is touched if a word is this.
+fn chosen(
+    word: &Word,
+    choice: &Choice,
+    how: How,
+    tame: bool,
+    cwds: &Cwds,
+    touches: &mut Vec<Touch>,
+) -> Result<(), String> {
+    match choice {
+        Choice::Text(text) if !tame && text.starts_with('-') => {
+            Err(format!("gets the argument `{}`, which may be an option", word.raw))
+        }
+        Choice::Text(text) => {
+            cwds.touch(how, text, false, touches);
             Ok(())
         }
-        (None, Some(wild)) if tame || !wild.starts_with(['*', '?', '[']) => {
+        Choice::Match(wild) if tame || !wild.starts_with(['*', '?', '[']) => {
             cwds.touch(how, wild, true, touches);
             Ok(())
         }
-        (None, Some(_)) => Err("gets file names that may be read as options".into()),
-        (None, None) => Err(format!("gets the argument `{}`, which is not fixed text", word.raw)),
+        Choice::Match(_) => Err("gets file names that may be read as options".into()),
+        Choice::Listed(listing) if how != How::Write && (tame || !listing.dashes) => {
+            let how = if how == How::Read { How::Search } else { how };
+            let from = touches.len();
+            for (root, wild) in &listing.roots {
+                cwds.touch(how, root, *wild, touches);
+            }
+            for touch in &mut touches[from..] {
+                (touch.follows, touch.worded) = (true, true);
+            }
+            Ok(())
+        }
+        Choice::Listed(_) | Choice::Number => {
+            Err(format!("gets the argument `{}`, which is not fixed text", word.raw))
+        }
     }
 }
 
@@ -212,8 +336,12 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         Args::Pattern if recursive => (How::Search, usize::from(!pattern_given)),
         Args::Pattern | Args::Filter => (How::Read, usize::from(!pattern_given)),
     };
-    if plain.iter().take(start).any(|word| word.text.is_none()) {
+    if plain.iter().take(start).any(|word| !is_pattern(word)) {
         return Err("gets a pattern that is not fixed text".into());
+    }
+    if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| word.text.is_none())
+    {
+        return Err("has a filter that is not fixed text".into());
     }
     if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| loads_a_file(word))
     {
@@ -253,6 +381,12 @@ fn follow(name: &str, options: &[&str], touches: &mut [Touch]) {
     if programs::follows(name, options) {
         touches.iter_mut().for_each(|touch| touch.follows = true);
     }
+}
+
+/// Whether a word is certainly a pattern and no option.
+fn is_pattern(word: &Word) -> bool {
+    let plain = |choice: &Choice| matches!(choice, Choice::Text(text) if !text.starts_with('-'));
+    word.text.is_some() || (!word.choices.is_empty() && word.choices.iter().all(plain))
 }
 
 /// Whether a filter of `jq` may hold `import` or `include`, which read any JSON file; as the

@@ -3,8 +3,12 @@
 //! A wrapper whose options are not understood hides what it runs, so it is never guessed at
 //! for an allow rule; for deny rules every suffix of its words is offered as a reading.
 
+use std::sync::Arc;
+
 use super::{
     flags::{self, Arg},
+    listing::Listing,
+    values::Choice,
     word::Word,
 };
 use crate::rules::base_name;
@@ -87,7 +91,8 @@ const WRAPPERS: &[Wrapper] = &[
 /// Shells that take a script after `-c`.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"];
 
-pub(super) fn unwrap(words: &[Word]) -> Inner {
+/// What a command runs; `stdin` is the listing that it reads.
+pub(super) fn unwrap(words: &[Word], stdin: Option<&Arc<Listing>>) -> Inner {
     let Some(name) = words.first().and_then(|word| word.text.as_deref()) else {
         return Inner::None;
     };
@@ -108,10 +113,10 @@ pub(super) fn unwrap(words: &[Word]) -> Inner {
     let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else {
         return Inner::None;
     };
-    wrapped(wrapper, words)
+    wrapped(wrapper, words, stdin)
 }
 
-fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Inner {
+fn wrapped(wrapper: &Wrapper, words: &[Word], stdin: Option<&Arc<Listing>>) -> Inner {
     let name = wrapper.name;
     let Some((args, rest)) = flags::leading(wrapper.options, &words[1..]) else {
         return Inner::Unknown(format!("the options of `{name}` are not understood"));
@@ -144,21 +149,38 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Inner {
         };
     }
     if name == "xargs" || name == "parallel" {
-        let replaced = args.iter().any(|arg| matches!(arg, Arg::Flag { name: "-I", .. }));
-        if replaced {
+        let listed =
+            stdin.filter(|_| name == "xargs").map(|listing| Choice::Listed(Arc::clone(listing)));
+        let name_of =
+            |raw: &str| Word { choices: listed.iter().cloned().collect(), ..Word::unknown(raw) };
+        let replaced = args.iter().find_map(|arg| match arg {
+            Arg::Flag { name: "-I", value, .. } => Some(value.unwrap_or("{}")),
+            _ => None,
+        });
+        match replaced {
             // The placeholder may stand in any word.
-            for word in &mut inner[1..] {
-                word.text = None;
-                word.wild = None;
-                word.splits = true;
+            Some(place) => {
+                for word in &mut inner[1..] {
+                    let is_place = word.is(place);
+                    let raw = word.raw.clone();
+                    *word = if is_place { name_of(&raw) } else { replaced_in(word, place) };
+                }
             }
+            None => inner.push(name_of("(from standard input)")),
         }
-        inner.push(Word::unknown("(from standard input)"));
     }
     if inner[0].text.is_none() {
         return Inner::Unknown(format!("what `{name}` runs is not fixed text"));
     }
     Inner::Command { words: inner, harmless: wrapper.harmless && note.is_none(), note }
+}
+
+/// A word in which a placeholder may stand.
+fn replaced_in(word: &Word, place: &str) -> Word {
+    match word.text.as_deref() {
+        Some(text) if !text.contains(place) => word.clone(),
+        _ => Word { choices: Vec::new(), ..Word::unknown(&word.raw) },
+    }
 }
 
 fn shell(words: &[Word]) -> Inner {

@@ -3,7 +3,7 @@
 //! Every branch is walked, whether it would run or not. What is not modelled is noted as
 //! opaque; nothing here decides.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use brush_parser::{
     Parser, ParserOptions, SourceSpan,
@@ -18,8 +18,10 @@ use super::{
     Command, Effect, How, Reading, Script, agree,
     agree::Heard,
     cwd::Cwds,
-    effect, limits,
+    effect, exec, limits,
+    listing::{self, Listing},
     unwrap::{self, Inner},
+    values::{self, Choice, Values},
     word::{self, Word},
 };
 
@@ -69,10 +71,18 @@ pub(super) struct Walker<'a> {
     place: Place,
     depth: usize,
     scripts: usize,
+    /// Commands of `find -exec` within each other.
+    execs: usize,
+    values: Values,
+    /// The names of files that standard input holds.
+    stdin: Option<Arc<Listing>>,
+    /// What the last pipeline prints.
+    prints: Option<Arc<Listing>>,
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(home: &'a AbsPath) -> Self {
+    /// A walker that knows these values; with none it gathers them.
+    pub(super) fn new(home: &'a AbsPath, values: Values) -> Self {
         Self {
             home,
             home_text: home.to_text(),
@@ -81,7 +91,19 @@ impl<'a> Walker<'a> {
             place: Place { bytes: None, span: None },
             depth: 0,
             scripts: 0,
+            execs: 0,
+            values,
+            stdin: None,
+            prints: None,
         }
+    }
+
+    pub(super) fn values(&self) -> &Values {
+        &self.values
+    }
+
+    pub(super) fn into_values(self) -> Values {
+        self.values
     }
 
     pub(super) fn into_script(mut self) -> Script {
@@ -121,7 +143,7 @@ impl<'a> Walker<'a> {
         let outer = (std::mem::take(&mut self.heard), self.depth);
         self.depth = depth;
         let first = agree::commands(text);
-        self.parsed(text, cwds);
+        self.apart(|walker| walker.parsed(text, cwds));
         let mut second = std::mem::replace(&mut self.heard, outer.0);
         self.depth = outer.1;
         self.place = place;
@@ -151,23 +173,55 @@ impl<'a> Walker<'a> {
                 for list in &program.complete_commands {
                     cwds = self.list(list, &cwds);
                 }
+                let is_pipeline = |list: &CompoundList| match &list.0[..] {
+                    [ast::CompoundListItem(and_or, _)] => and_or.additional.is_empty(),
+                    _ => false,
+                };
+                if !matches!(&program.complete_commands[..], [list] if is_pipeline(list)) {
+                    self.prints = None;
+                }
             }
         }
     }
 
-    fn substitution(&mut self, text: &str, cwds: &Cwds, span: Option<(usize, usize)>) {
+    /// Walks a substitution; answers the listing that it prints.
+    fn substitution(
+        &mut self,
+        text: &str,
+        cwds: &Cwds,
+        span: Option<(usize, usize)>,
+    ) -> Option<Arc<Listing>> {
         let place = std::mem::replace(&mut self.place, Place { bytes: None, span });
-        self.parsed(text, cwds);
+        let prints = self.prints.take();
+        self.apart(|walker| walker.parsed(text, cwds));
         self.place = place;
+        std::mem::replace(&mut self.prints, prints)
+    }
+
+    /// Walks what does not read our standard input and whose variables are its own.
+    fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let stdin = self.stdin.take();
+        let walked = self.scoped(walk);
+        self.stdin = stdin;
+        walked
+    }
+
+    /// Walks what may not run, or runs in a shell of its own: what it sets may not be set.
+    fn scoped<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.values.mark();
+        let walked = walk(self);
+        self.values.forget(mark);
+        walked
     }
 
     fn list(&mut self, list: &CompoundList, cwds: &Cwds) -> Cwds {
         let mut cwds = cwds.clone();
         for ast::CompoundListItem(and_or, separator) in &list.0 {
-            let after = self.and_or(and_or, &cwds);
             // A command in the background does not move the shell.
-            if !matches!(separator, ast::SeparatorOperator::Async) {
-                cwds = after;
+            if matches!(separator, ast::SeparatorOperator::Async) {
+                self.scoped(|walker| walker.and_or(and_or, &cwds));
+            } else {
+                cwds = self.and_or(and_or, &cwds);
             }
         }
         if cwds.too_many() {
@@ -178,6 +232,7 @@ impl<'a> Walker<'a> {
 
     fn and_or(&mut self, list: &ast::AndOrList, cwds: &Cwds) -> Cwds {
         let mut flow = self.pipeline(&list.first, cwds);
+        let mark = self.values.mark();
         for next in &list.additional {
             flow = match next {
                 AndOr::And(pipeline) => {
@@ -185,22 +240,31 @@ impl<'a> Walker<'a> {
                     Flow { ok: after.ok, failed: flow.failed.or(&after.failed) }
                 }
                 AndOr::Or(pipeline) => {
+                    self.values.forget(mark);
                     let after = self.pipeline(pipeline, &flow.failed);
                     Flow { ok: flow.ok.or(&after.ok), failed: after.failed }
                 }
             };
         }
+        self.values.forget(mark);
         flow.either()
     }
 
     fn pipeline(&mut self, pipeline: &ast::Pipeline, cwds: &Cwds) -> Flow {
         let flow = match pipeline.seq.as_slice() {
-            [one] => self.command(one, cwds),
+            [one] => {
+                self.prints = None;
+                self.command(one, cwds)
+            }
             many => {
                 // Each stage is a shell of its own.
+                let stdin = self.stdin.clone();
                 for command in many {
-                    self.command(command, cwds);
+                    self.prints = None;
+                    self.scoped(|walker| walker.command(command, cwds));
+                    self.stdin = self.prints.take();
                 }
+                self.prints = std::mem::replace(&mut self.stdin, stdin);
                 Flow::same(cwds)
             }
         };
@@ -215,13 +279,20 @@ impl<'a> Walker<'a> {
             ast::Command::Simple(simple) => self.simple(simple, cwds),
             ast::Command::Compound(compound, redirects) => {
                 self.redirects(redirects.as_ref(), cwds);
+                let stdin = self.stdin.clone();
+                if redirects.as_ref().is_some_and(|list| list.0.iter().any(feeds)) {
+                    self.stdin = None;
+                }
                 let after = self.compound(compound, cwds);
+                self.stdin = stdin;
+                // More than one command may print.
+                self.prints = None;
                 Flow::same(&after)
             }
             ast::Command::Function(function) => {
                 self.opaque("the script defines a function");
                 self.redirects(function.body.1.as_ref(), cwds);
-                self.compound(&function.body.0, cwds);
+                self.scoped(|walker| walker.compound(&function.body.0, cwds));
                 Flow::same(cwds)
             }
             ast::Command::ExtendedTest(test, redirects) => {
@@ -238,28 +309,26 @@ impl<'a> Walker<'a> {
         match compound {
             CompoundCommand::BraceGroup(group) => self.list(&group.list, cwds),
             CompoundCommand::Subshell(shell) => {
-                self.list(&shell.list, cwds);
+                self.scoped(|walker| walker.list(&shell.list, cwds));
                 cwds.clone()
             }
             CompoundCommand::IfClause(clause) => {
                 let tested = self.list(&clause.condition, cwds);
-                let mut after = self.list(&clause.then, &tested).or(&tested);
+                let then = self.scoped(|walker| walker.list(&clause.then, &tested));
+                let mut after = then.or(&tested);
                 for branch in clause.elses.iter().flatten() {
-                    let from = match &branch.condition {
-                        Some(condition) => self.list(condition, &tested),
-                        None => tested.clone(),
-                    };
-                    after = self.list(&branch.body, &from).or(&after);
+                    let end = self.scoped(|walker| {
+                        let from = match &branch.condition {
+                            Some(condition) => walker.list(condition, &tested),
+                            None => tested.clone(),
+                        };
+                        walker.list(&branch.body, &from)
+                    });
+                    after = end.or(&after);
                 }
                 after
             }
-            CompoundCommand::ForClause(clause) => {
-                self.assigned(&clause.variable_name);
-                for value in clause.values.iter().flatten() {
-                    self.word(value, cwds);
-                }
-                self.looped(cwds, |walker, cwds| walker.list(&clause.body.list, cwds))
-            }
+            CompoundCommand::ForClause(clause) => self.for_each(clause, cwds),
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => self
                 .looped(cwds, |walker, cwds| {
                     let tested = walker.list(&clause.0, cwds);
@@ -273,32 +342,82 @@ impl<'a> Walker<'a> {
                         self.word(pattern, cwds);
                     }
                     if let Some(body) = &item.cmd {
-                        after = self.list(body, cwds).or(&after);
+                        after = self.scoped(|walker| walker.list(body, cwds)).or(&after);
                     }
                 }
                 after
             }
             CompoundCommand::Arithmetic(arithmetic) => {
-                if !word::is_plain_arithmetic(&arithmetic.expr.value) {
-                    self.opaque("arithmetic on names is not understood");
-                }
+                self.arithmetic(&arithmetic.expr.value);
                 cwds.clone()
             }
-            CompoundCommand::ArithmeticForClause(clause) => {
-                self.opaque("an arithmetic loop is not understood");
-                self.list(&clause.body.list, cwds);
-                cwds.clone()
-            }
+            CompoundCommand::ArithmeticForClause(clause) => self.counted(clause, cwds),
             CompoundCommand::Coprocess(process) => {
                 self.opaque("a coprocess is not understood");
-                self.command(&process.body, cwds);
+                self.scoped(|walker| walker.command(&process.body, cwds));
                 cwds.clone()
             }
         }
     }
 
-    fn looped(&mut self, cwds: &Cwds, mut body: impl FnMut(&mut Self, &Cwds) -> Cwds) -> Cwds {
-        let after = body(self, cwds).or(cwds);
+    /// `for name in words`.
+    fn for_each(&mut self, clause: &ast::ForClauseCommand, cwds: &Cwds) -> Cwds {
+        self.assigned(&clause.variable_name);
+        let words = clause.values.iter().flatten().map(|value| self.word(value, cwds));
+        let words: Vec<Word> = words.collect();
+        effect::looks(&words, cwds, &mut self.out.redirects);
+        if let Some(word) = words.iter().find(|word| word.loose) {
+            self.unclear(format!("`{}` names files of a folder that is not known", word.raw));
+        }
+        // Without a list they are the arguments of the script.
+        let each = clause.values.as_ref().map(|_| words.iter().map(values::looped));
+        let choices = each.and_then(|each| {
+            each.collect::<Option<Vec<_>>>().map(|lists| lists.into_iter().flatten().collect())
+        });
+        let name = &clause.variable_name;
+        self.looped(cwds, |walker, cwds| {
+            walker.values.give(name, choices);
+            walker.list(&clause.body.list, cwds)
+        })
+    }
+
+    /// `for ((i = 0; i < 9; i++))`.
+    fn counted(&mut self, clause: &ast::ArithmeticForClauseCommand, cwds: &Cwds) -> Cwds {
+        let texts = [&clause.initializer, &clause.condition, &clause.updater];
+        let mut texts = texts.map(|part| part.as_ref().map_or("", |part| part.value.as_str()));
+        // The first part sets the name that the others count with.
+        if let Some((name, value)) = texts[0].split_once('=')
+            && let name = name.trim()
+            && word::names_in_arithmetic(name).is_some_and(|names| names == [name])
+        {
+            self.arithmetic(value);
+            self.assigned(name);
+            self.values.give(name, Some(vec![Choice::Number]));
+            texts[0] = "";
+        }
+        for text in texts {
+            self.arithmetic(text);
+        }
+        self.looped(cwds, |walker, cwds| walker.list(&clause.body.list, cwds))
+    }
+
+    /// Arithmetic on numbers, and on names that hold no more than numbers.
+    fn arithmetic(&mut self, text: &str) {
+        let Some(names) = word::names_in_arithmetic(text) else {
+            return self.opaque("arithmetic on names is not understood");
+        };
+        for name in names {
+            if !self.values.is_number(name) {
+                self.opaque("arithmetic on names is not understood");
+            }
+            if text.contains('=') || text.contains("++") || text.contains("--") {
+                self.values.may_be(name, Some(vec![Choice::Number]));
+            }
+        }
+    }
+
+    fn looped(&mut self, cwds: &Cwds, body: impl FnOnce(&mut Self, &Cwds) -> Cwds) -> Cwds {
+        let after = self.scoped(|walker| body(walker, cwds)).or(cwds);
         if after != *cwds {
             self.opaque("a loop changes the folder");
         }
@@ -335,7 +454,9 @@ impl<'a> Walker<'a> {
                 for word in [a, b] {
                     let word = self.word(word, cwds);
                     let number = word.text.is_some_and(|text| word::is_plain_arithmetic(&text));
-                    if numeric && !number {
+                    let counted = word.raw.trim_matches('"').strip_prefix('$');
+                    let counted = counted.is_some_and(|name| self.values.is_number(name));
+                    if numeric && !number && !counted {
                         self.opaque("arithmetic on names is not understood");
                     }
                 }
@@ -345,53 +466,103 @@ impl<'a> Walker<'a> {
 
     /// Reads a word and walks the scripts in it.
     fn word(&mut self, word: &ast::Word, cwds: &Cwds) -> Word {
-        let (mut read, found) = word::read(&word.value, &self.home_text);
+        let (mut read, found) = word::read(&word.value, &self.home_text, &self.values);
         read.span = self.place.of(word.loc.as_ref());
-        for what in found.opaque {
-            self.opaque(what);
-        }
-        for script in found.scripts {
-            self.substitution(&script, cwds, read.span);
+        let is_substitution = found.is_substitution;
+        let printed = self.found(found, cwds, read.span);
+        if is_substitution {
+            read.choices = printed.map(Choice::Listed).into_iter().collect();
         }
         read
     }
 
+    /// Takes in what reading a word found; answers what its last script prints.
+    fn found(
+        &mut self,
+        found: word::Found,
+        cwds: &Cwds,
+        span: Option<(usize, usize)>,
+    ) -> Option<Arc<Listing>> {
+        for what in found.opaque {
+            self.opaque(what);
+        }
+        for name in found.assigns {
+            self.assigned(&name);
+            self.values.may_be(&name, None);
+        }
+        for name in found.counts {
+            self.assigned(&name);
+            self.values.may_be(&name, Some(vec![Choice::Number]));
+        }
+        let mut printed = None;
+        for script in found.scripts {
+            printed = self.substitution(&script, cwds, span);
+        }
+        printed
+    }
+
     /// The value of a name is changed; some names change what programs do.
     fn assigned(&mut self, name: &str) {
-        if !effect::is_harmless_name(name) {
+        if !effect::is_own_name(name) {
             self.unclear(format!("setting `{name}` may change what a program does"));
         }
     }
 
-    fn assignment(&mut self, assignment: &ast::Assignment, raw: &ast::Word, cwds: &Cwds) {
+    /// An assignment; `program`: the command that alone sees it, if there is one.
+    fn assignment(
+        &mut self,
+        assignment: &ast::Assignment,
+        raw: &ast::Word,
+        program: Option<&str>,
+        cwds: &Cwds,
+    ) {
         self.heard.push(vec!["=".into(), agree::plain(&raw.value)]);
-        match &assignment.name {
-            ast::AssignmentName::VariableName(name) => self.assigned(name),
-            ast::AssignmentName::ArrayElementName(..) => {
-                self.opaque("assigning to an element of an array is not understood");
-            }
-        }
-        match &assignment.value {
-            ast::AssignmentValue::Scalar(value) => {
-                self.word(value, cwds);
-            }
+        let value = match &assignment.value {
+            ast::AssignmentValue::Scalar(value) => Some(self.word(value, cwds)),
             ast::AssignmentValue::Array(values) => {
                 for (index, value) in values {
                     if index.is_some() {
                         self.opaque("assigning to an element of an array is not understood");
                     }
-                    self.word(value, cwds);
+                    let word = self.word(value, cwds);
+                    if word.loose {
+                        self.unclear(format!("`{}` names files that are not known", word.raw));
+                    }
+                    effect::looks([&word], cwds, &mut self.out.redirects);
                 }
+                None
+            }
+        };
+        let ast::AssignmentName::VariableName(name) = &assignment.name else {
+            return self.opaque("assigning to an element of an array is not understood");
+        };
+        let fixed = value.as_ref().and_then(|value| value.text.as_deref());
+        match program {
+            None => {
+                self.assigned(name);
+                let choices = value.as_ref().filter(|_| !assignment.append);
+                self.values.give(name, choices.and_then(values::assigned));
+            }
+            Some(program) => {
+                let own = (name == "IFS" && program == "read")
+                    || effect::is_plain_pager(name, fixed)
+                    || effect::is_harmless_name(name);
+                if !own {
+                    self.unclear(format!("setting `{name}` may change what a program does"));
+                }
+                // Builtins of some shells keep it.
+                self.values.may_be(name, None);
             }
         }
     }
 
     fn simple(&mut self, simple: &ast::SimpleCommand, cwds: &Cwds) -> Flow {
         let mut words = Vec::new();
+        let program = simple.word_or_name.as_ref().map(|name| name.value.as_str());
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
-                    self.assignment(assignment, word, cwds);
+                    self.assignment(assignment, word, program, cwds);
                 }
                 item => words.extend(self.item(item, cwds)),
             }
@@ -406,7 +577,25 @@ impl<'a> Walker<'a> {
             return Flow::same(cwds);
         }
         self.hear(&words);
-        self.run(words, cwds)
+        let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+        let items = prefix.chain(simple.suffix.iter().flat_map(|suffix| &suffix.0));
+        let redirects = || {
+            items.clone().filter_map(|item| match item {
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => Some(redirect),
+                _ => None,
+            })
+        };
+        let stdin = self.stdin.clone().filter(|_| !redirects().any(feeds));
+        // Messages among the names are names of anything.
+        if !redirects().any(mixes) {
+            let listed = listing::of(&words).map(Arc::new);
+            self.prints = listed.or_else(|| stdin.clone().filter(|_| listing::is_kept_by(&words)));
+        }
+        let prints = self.prints.take();
+        let outer = std::mem::replace(&mut self.stdin, stdin);
+        let flow = self.run(words, cwds);
+        (self.stdin, self.prints) = (outer, prints);
+        flow
     }
 
     /// A redirection is walked; anything else is a word.
@@ -446,10 +635,12 @@ impl<'a> Walker<'a> {
         let mut sure = true;
         let mut flow = Flow::same(cwds);
         let effect = loop {
-            match unwrap::unwrap(&words) {
+            match unwrap::unwrap(&words, self.stdin.as_ref()) {
                 Inner::None => {
                     let plain = readings.len() == 1;
-                    break self.innermost(&words, cwds, plain.then_some(&mut flow));
+                    let rest = exec::split(&words).map(|split| self.execs(split, cwds));
+                    let words = rest.as_deref().unwrap_or(&words);
+                    break self.innermost(words, cwds, plain.then_some(&mut flow));
                 }
                 Inner::Command { words: inner, harmless, note } => {
                     sure &= harmless;
@@ -485,6 +676,21 @@ impl<'a> Walker<'a> {
         flow
     }
 
+    /// Walks what a `find` runs; answers the rest of it.
+    fn execs(&mut self, split: exec::Split, cwds: &Cwds) -> Vec<Word> {
+        const MOST: usize = 4;
+        if self.execs >= MOST {
+            self.opaque("commands within commands go too deep");
+            return split.find;
+        }
+        self.execs += 1;
+        for words in split.commands {
+            self.apart(|walker| walker.run(words, cwds));
+        }
+        self.execs -= 1;
+        split.find
+    }
+
     fn innermost(&mut self, words: &[Word], cwds: &Cwds, flow: Option<&mut Flow>) -> Effect {
         let Some(name) = words[0].text.clone() else {
             self.opaque(format!("the program `{}` is not fixed text", words[0].raw));
@@ -499,10 +705,34 @@ impl<'a> Walker<'a> {
             }
             self.opaque("the folder after `cd` is not known");
         }
+        self.names_set(&name, &words[1..]);
         if let Some(why) = effect::changes_the_shell(&name, words) {
             self.opaque(why);
         }
         effect::of(words, cwds)
+    }
+
+    /// Notes the names that a builtin sets.
+    fn names_set(&mut self, builtin: &str, args: &[Word]) {
+        match builtin {
+            "read" => {
+                let plain = matches!(args, [r, name] if r.is("-r") && name.text.is_some());
+                let line = self.stdin.clone().filter(|_| plain);
+                for name in args.iter().filter_map(|word| word.text.as_deref()) {
+                    let listed = line.clone().map(|listing| vec![Choice::Listed(listing)]);
+                    self.values.give(name, listed);
+                }
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "printf"
+            | "mapfile" | "readarray" | "getopts" | "let" | "wait" => {
+                for word in args {
+                    let end = |c: char| !c.is_alphanumeric() && c != '_';
+                    let name = word.raw.split(end).next().unwrap_or_default();
+                    self.values.may_be(name, None);
+                }
+            }
+            _ => {}
+        }
     }
 
     fn redirects(&mut self, list: Option<&ast::RedirectList>, cwds: &Cwds) {
@@ -529,14 +759,9 @@ impl<'a> Walker<'a> {
             IoRedirect::HereDocument(_, document) => {
                 self.heard.push(vec!["<<".into(), agree::plain(&document.here_end.value)]);
                 if document.requires_expansion {
-                    let found = word::read_heredoc(&document.doc.value);
-                    for what in found.opaque {
-                        self.opaque(what);
-                    }
+                    let found = word::read_heredoc(&document.doc.value, &self.values);
                     let span = self.place.of(document.doc.loc.as_ref());
-                    for script in found.scripts {
-                        self.substitution(&script, cwds, span);
-                    }
+                    self.found(found, cwds, span);
                 }
             }
         }
@@ -583,19 +808,46 @@ impl<'a> Walker<'a> {
     fn redirect_target(&mut self, word: &ast::Word, how: &[How], cwds: &Cwds) {
         self.heard.push(vec![">".into(), agree::plain(&word.value)]);
         let word = self.word(word, cwds);
-        match &word.text {
-            Some(path) => {
-                for how in how {
-                    cwds.touch(*how, path, false, &mut self.out.redirects);
+        let is_one = word.text.is_some() || (word.wild.is_none() && !word.splits);
+        for how in how {
+            let touches = &mut self.out.redirects;
+            let touched = match &word.text {
+                Some(path) => {
+                    cwds.touch(*how, path, false, touches);
+                    Ok(())
                 }
-            }
-            None => {
+                None => effect::path(&word, *how, true, cwds, touches),
+            };
+            if touched.is_err() || !is_one {
                 self.unclear(format!(
                     "the target `{}` of a redirection is not fixed text",
                     word.raw
                 ));
             }
         }
+    }
+}
+
+/// Whether a redirection puts something else in the place of standard input.
+fn feeds(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::File(_, kind, _) => matches!(
+            kind,
+            IoFileRedirectKind::Read
+                | IoFileRedirectKind::ReadAndWrite
+                | IoFileRedirectKind::DuplicateInput
+        ),
+        IoRedirect::HereString(..) | IoRedirect::HereDocument(..) => true,
+        IoRedirect::OutputAndError(..) => false,
+    }
+}
+
+/// Whether a redirection may mix another output into standard output.
+fn mixes(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::File(_, kind, _) => matches!(kind, IoFileRedirectKind::DuplicateOutput),
+        IoRedirect::OutputAndError(..) => true,
+        IoRedirect::HereString(..) | IoRedirect::HereDocument(..) => false,
     }
 }
 

@@ -5,8 +5,10 @@
 
 use brush_parser::{
     ParserOptions,
-    word::{self, ParameterExpr, TildeExpr, WordPiece, WordPieceWithSource},
+    word::{self, ParameterExpr, ParameterTransformOp, TildeExpr, WordPiece, WordPieceWithSource},
 };
+
+use super::values::{Choice, MOST, Values};
 
 /// One word of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +19,10 @@ pub(crate) struct Word {
     pub(crate) text: Option<String>,
     /// A pattern of file names, if that is all that is uncertain.
     pub(crate) wild: Option<String>,
+    /// What it may be, if it is not fixed but certainly one of these.
+    pub(crate) choices: Vec<Choice>,
+    /// Whether it is a pattern of file names below a folder that is not known.
+    pub(crate) loose: bool,
     /// Whether it may become several words.
     pub(crate) splits: bool,
     /// Where it stands in the outermost script, in bytes.
@@ -45,14 +51,25 @@ impl Word {
 pub(super) struct Found {
     /// Scripts in substitutions.
     pub(super) scripts: Vec<String>,
+    /// Whether the word is one substitution, outside quotes, and nothing else.
+    pub(super) is_substitution: bool,
+    /// Names that expansions set.
+    pub(super) assigns: Vec<String>,
+    /// Names that arithmetic may set.
+    pub(super) counts: Vec<String>,
     /// What is not modelled.
     pub(super) opaque: Vec<String>,
 }
 
 struct Reader<'a> {
     home: &'a str,
+    values: &'a Values,
     found: Found,
-    text: String,
+    /// What the text may be; several only if values of variables stand in it.
+    texts: Vec<String>,
+    varied: bool,
+    /// What a variable that is the whole word may be.
+    whole: Option<Vec<Choice>>,
     known: bool,
     wild: bool,
     set_open: bool,
@@ -61,11 +78,11 @@ struct Reader<'a> {
 }
 
 /// Reads a word as the second parser gives it.
-pub(super) fn read(raw: &str, home: &str) -> (Word, Found) {
+pub(super) fn read(raw: &str, home: &str, values: &Values) -> (Word, Found) {
     let Ok(pieces) = word::parse(raw, &ParserOptions::default()) else {
         return (Word::unknown(raw), not_read(raw));
     };
-    let mut reader = Reader::new(home);
+    let mut reader = Reader::new(home, values);
     for piece in &pieces {
         reader.piece(&piece.piece, false);
     }
@@ -73,23 +90,42 @@ pub(super) fn read(raw: &str, home: &str) -> (Word, Found) {
         reader.known = false;
         reader.splits = true;
     }
-    let wild = reader.wild && reader.known && !reader.quoted_special;
+    reader.found.is_substitution =
+        matches!(&pieces[..], [piece] if matches!(piece.piece, WordPiece::CommandSubstitution(_)));
+    let choices = reader.choices(is_one_expansion(&pieces));
+    let fixed = reader.known && !reader.varied;
+    let wild = fixed && reader.wild && !reader.quoted_special;
+    let text = reader.texts.swap_remove(0);
     let word = Word {
         raw: raw.to_owned(),
-        text: (reader.known && !reader.wild).then(|| reader.text.clone()),
-        wild: wild.then_some(reader.text),
+        text: (fixed && !reader.wild).then(|| text.clone()),
+        wild: wild.then_some(text),
+        loose: reader.wild && choices.is_empty() && !wild,
+        choices,
         splits: reader.splits || reader.wild,
         span: None,
     };
     (word, reader.found)
 }
 
+/// Whether a word is one expansion, quoted or not, and nothing else.
+fn is_one_expansion(pieces: &[WordPieceWithSource]) -> bool {
+    match pieces {
+        [piece] => match &piece.piece {
+            WordPiece::ParameterExpansion(_) | WordPiece::ArithmeticExpression(_) => true,
+            WordPiece::DoubleQuotedSequence(inner) => is_one_expansion(inner),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// Reads the body of a here-document whose expansions take place.
-pub(super) fn read_heredoc(body: &str) -> Found {
+pub(super) fn read_heredoc(body: &str, values: &Values) -> Found {
     match word::parse_heredoc(body, &ParserOptions::default()) {
         Err(_) => not_read("<<"),
         Ok(pieces) => {
-            let mut reader = Reader::new("");
+            let mut reader = Reader::new("", values);
             for piece in &pieces {
                 reader.piece(&piece.piece, true);
             }
@@ -112,11 +148,14 @@ fn may_be_braces(pieces: &[WordPieceWithSource], raw: &str) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    fn new(home: &'a str) -> Self {
+    fn new(home: &'a str, values: &'a Values) -> Self {
         Self {
             home,
+            values,
             found: Found::default(),
-            text: String::new(),
+            texts: vec![String::new()],
+            varied: false,
+            whole: None,
             known: true,
             wild: false,
             set_open: false,
@@ -140,7 +179,7 @@ impl<'a> Reader<'a> {
                 if text.contains('(') {
                     self.unknown(quoted);
                 }
-                self.text.push_str(text);
+                self.push(text);
             }
             WordPiece::SingleQuotedText(text) => self.literal(text),
             WordPiece::AnsiCQuotedText(_) => self.not_modelled("`$'..'` quoting"),
@@ -169,17 +208,20 @@ impl<'a> Reader<'a> {
             }
             WordPiece::EscapeSequence(text) => self.escape(text, quoted),
             WordPiece::ArithmeticExpression(expression) => {
-                if !is_plain_arithmetic(&expression.value) {
-                    self.not_modelled("arithmetic on names");
-                }
-                self.unknown(quoted);
+                self.arithmetic(&expression.value);
+                self.whole = Some(vec![Choice::Number]);
+                self.known = false;
             }
         }
     }
 
     fn literal(&mut self, text: &str) {
         self.quoted_special |= text.contains(['*', '?', '[', '\\']);
-        self.text.push_str(text);
+        self.push(text);
+    }
+
+    fn push(&mut self, text: &str) {
+        self.texts.iter_mut().for_each(|so_far| so_far.push_str(text));
     }
 
     fn escape(&mut self, text: &str, quoted: bool) {
@@ -193,24 +235,83 @@ impl<'a> Reader<'a> {
     }
 
     fn parameter(&mut self, expression: &ParameterExpr, quoted: bool) {
-        let plain = match expression {
-            ParameterExpr::Parameter { parameter, indirect: false } => is_plain(parameter),
-            ParameterExpr::ParameterLength { parameter, indirect: false } => is_plain(parameter),
-            ParameterExpr::UseDefaultValues {
-                parameter,
-                indirect: false,
-                default_value: Some(value),
-                ..
-            } => {
-                is_plain(parameter)
-                    && value.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c))
+        if !only_makes_text(expression) {
+            return self.not_modelled("an expansion that is more than `$name`");
+        }
+        match expression {
+            ParameterExpr::Parameter { parameter: word::Parameter::Named(name), .. } => {
+                self.variable(name, quoted);
             }
-            _ => false,
+            ParameterExpr::AssignDefaultValues { parameter, .. } => {
+                if let word::Parameter::Named(name) = parameter {
+                    self.found.assigns.push(name.clone());
+                }
+                self.unknown(quoted);
+            }
+            _ => self.unknown(quoted),
+        }
+    }
+
+    /// Puts the values of a variable in its place.
+    fn variable(&mut self, name: &str, quoted: bool) {
+        if !quoted && self.values.may_be_pattern(name) {
+            self.found.opaque.push(format!("`${name}` outside quotes may become file names"));
+        }
+        let Some(choices) = self.values.of(name) else { return self.unknown(quoted) };
+        let text = |choice: &Choice| match choice {
+            Choice::Text(text) if quoted || is_one_plain_word(text) => Some(text.clone()),
+            _ => None,
         };
-        if plain {
-            self.unknown(quoted);
-        } else {
-            self.not_modelled("an expansion that is more than `$name`");
+        let texts: Option<Vec<String>> = choices.iter().map(text).collect();
+        match texts {
+            Some(texts) if (1..=MOST).contains(&(texts.len() * self.texts.len())) => {
+                self.quoted_special |= texts.iter().any(|t| t.contains(['*', '?', '[', '\\']));
+                let with = |so_far: &String| {
+                    texts.iter().map(|text| format!("{so_far}{text}")).collect::<Vec<_>>()
+                };
+                self.texts = self.texts.iter().flat_map(with).collect();
+                self.varied = true;
+            }
+            _ => {
+                let stays = |choice: &Choice| match choice {
+                    Choice::Text(text) => quoted || is_one_plain_word(text),
+                    Choice::Match(_) => quoted,
+                    Choice::Listed(_) | Choice::Number => true,
+                };
+                if choices.iter().all(stays) {
+                    self.whole = Some(choices.to_vec());
+                }
+                let number = |choice: &Choice| matches!(choice, Choice::Number | Choice::Text(_));
+                let one = self.whole.is_some() && choices.iter().all(number);
+                self.unknown(quoted || one);
+            }
+        }
+    }
+
+    /// What the word may be if it is not fixed text.
+    fn choices(&mut self, is_one_expansion: bool) -> Vec<Choice> {
+        if let Some(whole) = self.whole.take() {
+            return if is_one_expansion { whole } else { Vec::new() };
+        }
+        let is_clear = !self.wild || !self.quoted_special;
+        if !self.known || !self.varied || !is_clear {
+            return Vec::new();
+        }
+        let wild = self.wild;
+        let texts = self.texts.iter().cloned();
+        texts.map(|text| if wild { Choice::Match(text) } else { Choice::Text(text) }).collect()
+    }
+
+    /// A name in arithmetic may hold text that is evaluated and runs commands.
+    fn arithmetic(&mut self, expression: &str) {
+        let names = names_in_arithmetic(expression);
+        let numbers =
+            names.as_ref().is_some_and(|names| names.iter().all(|n| self.values.is_number(n)));
+        if !numbers {
+            self.found.opaque.push("arithmetic on names is not understood".to_owned());
+        }
+        if expression.contains('=') || expression.contains("++") || expression.contains("--") {
+            self.found.counts.extend(names.into_iter().flatten().map(str::to_owned));
         }
     }
 
@@ -224,6 +325,86 @@ impl<'a> Reader<'a> {
         self.splits = true;
         self.found.opaque.push(format!("{what} is not understood"));
     }
+}
+
+/// Whether a value stays one word outside quotes, and that very word.
+fn is_one_plain_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "*?[\\".contains(c))
+}
+
+/// Whether an expansion only makes text of the values of its names.
+fn only_makes_text(expression: &ParameterExpr) -> bool {
+    use ParameterExpr as Expr;
+    let inert = |text: &Option<String>| text.as_deref().is_none_or(is_inert);
+    match expression {
+        Expr::Parameter { parameter, indirect } | Expr::ParameterLength { parameter, indirect } => {
+            !indirect && is_plain(parameter)
+        }
+        Expr::UseDefaultValues { parameter, indirect, default_value: text, .. }
+        | Expr::AssignDefaultValues { parameter, indirect, default_value: text, .. }
+        | Expr::IndicateErrorIfNullOrUnset { parameter, indirect, error_message: text, .. }
+        | Expr::UseAlternativeValue { parameter, indirect, alternative_value: text, .. }
+        | Expr::RemoveSmallestSuffixPattern { parameter, indirect, pattern: text }
+        | Expr::RemoveLargestSuffixPattern { parameter, indirect, pattern: text }
+        | Expr::RemoveSmallestPrefixPattern { parameter, indirect, pattern: text }
+        | Expr::RemoveLargestPrefixPattern { parameter, indirect, pattern: text }
+        | Expr::UppercaseFirstChar { parameter, indirect, pattern: text }
+        | Expr::UppercasePattern { parameter, indirect, pattern: text }
+        | Expr::LowercaseFirstChar { parameter, indirect, pattern: text }
+        | Expr::LowercasePattern { parameter, indirect, pattern: text } => {
+            !indirect && is_plain(parameter) && inert(text)
+        }
+        Expr::ReplaceSubstring { parameter, indirect, pattern, replacement, .. } => {
+            !indirect && is_plain(parameter) && is_inert(pattern) && inert(replacement)
+        }
+        Expr::Substring { parameter, indirect, offset, length } => {
+            !indirect
+                && is_plain(parameter)
+                && is_plain_arithmetic(&offset.value)
+                && length.as_ref().is_none_or(|length| is_plain_arithmetic(&length.value))
+        }
+        // A prompt may hold commands.
+        Expr::Transform { parameter, indirect, op } => {
+            !indirect && is_plain(parameter) && !matches!(op, ParameterTransformOp::PromptExpand)
+        }
+        Expr::VariableNames { .. } => true,
+        Expr::MemberKeys { .. } => true,
+    }
+}
+
+/// Whether text within an expansion holds none but plain names.
+fn is_inert(text: &str) -> bool {
+    let opens = |(at, _): (usize, &str)| {
+        let next = text[at + 1..].chars().next();
+        next.is_none_or(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'')
+    };
+    !text.contains('`')
+        && !text.contains("<(")
+        && !text.contains(">(")
+        && text.match_indices('$').all(opens)
+}
+
+/// The names in arithmetic; nothing if there is more than names, numbers and operators.
+pub(super) fn names_in_arithmetic(expression: &str) -> Option<Vec<&str>> {
+    let mut names = Vec::new();
+    let mut rest = expression;
+    while let Some(c) = rest.chars().next() {
+        let part = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let end = rest.find(part).unwrap_or(rest.len());
+        rest = match c {
+            c if c.is_ascii_alphabetic() || c == '_' => {
+                names.push(&rest[..end]);
+                &rest[end..]
+            }
+            c if c.is_ascii_digit() => &rest[end..],
+            '$' if rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => {
+                &rest[1..]
+            }
+            c if c.is_ascii_whitespace() || "+-*/%()<>=!&|^~?:,".contains(c) => &rest[1..],
+            _ => return None,
+        };
+    }
+    Some(names)
 }
 
 /// Names and positions; an index can run a command.
