@@ -3,16 +3,17 @@
 //! Every branch is walked, whether it would run or not. What is not modelled is noted as
 //! opaque; nothing here decides.
 
+mod names;
+mod redirect;
+
 use std::{rc::Rc, sync::Arc};
 
 use brush_parser::{
     Parser, ParserOptions, SourceSpan,
-    ast::{
-        self, AndOr, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, IoFileRedirectKind,
-        IoFileRedirectTarget, IoRedirect,
-    },
+    ast::{self, AndOr, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList},
 };
 use ostler_stdx::AbsPath;
+use redirect::{feeds, mixes};
 
 use super::{
     Command, Effect, How, Reading, Script, agree,
@@ -21,7 +22,7 @@ use super::{
     effect, exec, limits,
     listing::{self, Listing},
     unwrap::{self, Inner},
-    values::{self, Choice, Values},
+    values::{Choice, Values},
     word::{self, Word},
 };
 
@@ -360,70 +361,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// `for name in words`.
-    fn for_each(&mut self, clause: &ast::ForClauseCommand, cwds: &Cwds) -> Cwds {
-        self.assigned(&clause.variable_name);
-        let words = clause.values.iter().flatten().map(|value| self.word(value, cwds));
-        let words: Vec<Word> = words.collect();
-        effect::looks(&words, cwds, &mut self.out.redirects);
-        if let Some(word) = words.iter().find(|word| word.loose) {
-            self.unclear(format!("`{}` names files of a folder that is not known", word.raw));
-        }
-        // Without a list they are the arguments of the script.
-        let each = clause.values.as_ref().map(|_| words.iter().map(values::looped));
-        let choices = each.and_then(|each| {
-            each.collect::<Option<Vec<_>>>().map(|lists| lists.into_iter().flatten().collect())
-        });
-        let name = &clause.variable_name;
-        self.looped(cwds, |walker, cwds| {
-            walker.values.give(name, choices);
-            walker.list(&clause.body.list, cwds)
-        })
-    }
-
-    /// `for ((i = 0; i < 9; i++))`.
-    fn counted(&mut self, clause: &ast::ArithmeticForClauseCommand, cwds: &Cwds) -> Cwds {
-        let texts = [&clause.initializer, &clause.condition, &clause.updater];
-        let mut texts = texts.map(|part| part.as_ref().map_or("", |part| part.value.as_str()));
-        // The first part sets the name that the others count with.
-        if let Some((name, value)) = texts[0].split_once('=')
-            && let name = name.trim()
-            && word::names_in_arithmetic(name).is_some_and(|names| names == [name])
-        {
-            self.arithmetic(value);
-            self.assigned(name);
-            self.values.give(name, Some(vec![Choice::Number]));
-            texts[0] = "";
-        }
-        for text in texts {
-            self.arithmetic(text);
-        }
-        self.looped(cwds, |walker, cwds| walker.list(&clause.body.list, cwds))
-    }
-
-    /// Arithmetic on numbers, and on names that hold no more than numbers.
-    fn arithmetic(&mut self, text: &str) {
-        let Some(names) = word::names_in_arithmetic(text) else {
-            return self.opaque("arithmetic on names is not understood");
-        };
-        for name in names {
-            if !self.values.is_number(name) {
-                self.opaque("arithmetic on names is not understood");
-            }
-            if text.contains('=') || text.contains("++") || text.contains("--") {
-                self.values.may_be(name, Some(vec![Choice::Number]));
-            }
-        }
-    }
-
-    fn looped(&mut self, cwds: &Cwds, body: impl FnOnce(&mut Self, &Cwds) -> Cwds) -> Cwds {
-        let after = self.scoped(|walker| body(walker, cwds)).or(cwds);
-        if after != *cwds {
-            self.opaque("a loop changes the folder");
-        }
-        after
-    }
-
     fn test(&mut self, expr: &ast::ExtendedTestExpr, cwds: &Cwds) {
         use ast::{BinaryPredicate as Binary, ExtendedTestExpr as Test, UnaryPredicate as Unary};
         match expr {
@@ -499,61 +436,6 @@ impl<'a> Walker<'a> {
             printed = self.substitution(&script, cwds, span);
         }
         printed
-    }
-
-    /// The value of a name is changed; some names change what programs do.
-    fn assigned(&mut self, name: &str) {
-        if !effect::is_own_name(name) {
-            self.unclear(format!("setting `{name}` may change what a program does"));
-        }
-    }
-
-    /// An assignment; `program`: the command that alone sees it, if there is one.
-    fn assignment(
-        &mut self,
-        assignment: &ast::Assignment,
-        raw: &ast::Word,
-        program: Option<&str>,
-        cwds: &Cwds,
-    ) {
-        self.heard.push(vec!["=".into(), agree::plain(&raw.value)]);
-        let value = match &assignment.value {
-            ast::AssignmentValue::Scalar(value) => Some(self.word(value, cwds)),
-            ast::AssignmentValue::Array(values) => {
-                for (index, value) in values {
-                    if index.is_some() {
-                        self.opaque("assigning to an element of an array is not understood");
-                    }
-                    let word = self.word(value, cwds);
-                    if word.loose {
-                        self.unclear(format!("`{}` names files that are not known", word.raw));
-                    }
-                    effect::looks([&word], cwds, &mut self.out.redirects);
-                }
-                None
-            }
-        };
-        let ast::AssignmentName::VariableName(name) = &assignment.name else {
-            return self.opaque("assigning to an element of an array is not understood");
-        };
-        let fixed = value.as_ref().and_then(|value| value.text.as_deref());
-        match program {
-            None => {
-                self.assigned(name);
-                let choices = value.as_ref().filter(|_| !assignment.append);
-                self.values.give(name, choices.and_then(values::assigned));
-            }
-            Some(program) => {
-                let own = (name == "IFS" && program == "read")
-                    || effect::is_plain_pager(name, fixed)
-                    || effect::is_harmless_name(name);
-                if !own {
-                    self.unclear(format!("setting `{name}` may change what a program does"));
-                }
-                // Builtins of some shells keep it.
-                self.values.may_be(name, None);
-            }
-        }
     }
 
     fn simple(&mut self, simple: &ast::SimpleCommand, cwds: &Cwds) -> Flow {
@@ -710,179 +592,5 @@ impl<'a> Walker<'a> {
             self.opaque(why);
         }
         effect::of(words, cwds)
-    }
-
-    /// Notes the names that a builtin sets.
-    fn names_set(&mut self, builtin: &str, args: &[Word]) {
-        match builtin {
-            "read" => {
-                let plain = matches!(args, [r, name] if r.is("-r") && name.text.is_some());
-                let line = self.stdin.clone().filter(|_| plain);
-                for name in args.iter().filter_map(|word| word.text.as_deref()) {
-                    let listed = line.clone().map(|listing| vec![Choice::Listed(listing)]);
-                    self.values.give(name, listed);
-                }
-            }
-            "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "printf"
-            | "mapfile" | "readarray" | "getopts" | "let" | "wait" => {
-                for word in args {
-                    let end = |c: char| !c.is_alphanumeric() && c != '_';
-                    let name = word.raw.split(end).next().unwrap_or_default();
-                    self.values.may_be(name, None);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn redirects(&mut self, list: Option<&ast::RedirectList>, cwds: &Cwds) {
-        for redirect in list.iter().flat_map(|list| &list.0) {
-            self.redirect(redirect, cwds);
-        }
-    }
-
-    fn redirect(&mut self, redirect: &IoRedirect, cwds: &Cwds) {
-        match redirect {
-            IoRedirect::File(fd, kind, target) => {
-                if may_open_output_to_read(*fd, kind, target) {
-                    self.unclear("standard output or error may become a file opened to read");
-                }
-                self.file_redirect(kind, target, cwds);
-            }
-            IoRedirect::OutputAndError(word, _) => {
-                self.redirect_target(word, &[How::Write], cwds);
-            }
-            IoRedirect::HereString(_, word) => {
-                self.heard.push(vec!["<<<".into(), agree::plain(&word.value)]);
-                self.word(word, cwds);
-            }
-            IoRedirect::HereDocument(_, document) => {
-                self.heard.push(vec!["<<".into(), agree::plain(&document.here_end.value)]);
-                if document.requires_expansion {
-                    let found = word::read_heredoc(&document.doc.value, &self.values);
-                    let span = self.place.of(document.doc.loc.as_ref());
-                    self.found(found, cwds, span);
-                }
-            }
-        }
-    }
-
-    fn file_redirect(
-        &mut self,
-        kind: &IoFileRedirectKind,
-        target: &IoFileRedirectTarget,
-        cwds: &Cwds,
-    ) {
-        let how: &[How] = match kind {
-            IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => &[How::Read],
-            IoFileRedirectKind::ReadAndWrite => &[How::Read, How::Write],
-            IoFileRedirectKind::Write
-            | IoFileRedirectKind::Append
-            | IoFileRedirectKind::Clobber
-            | IoFileRedirectKind::DuplicateOutput => &[How::Write],
-        };
-        match target {
-            IoFileRedirectTarget::Filename(word) => self.redirect_target(word, how, cwds),
-            IoFileRedirectTarget::Fd(number) => {
-                self.heard.push(vec![">".into(), number.to_string()]);
-            }
-            IoFileRedirectTarget::Duplicate(word) => {
-                let number = word.value.trim_end_matches('-');
-                if number.bytes().all(|byte| byte.is_ascii_digit()) {
-                    self.heard.push(vec![">".into(), agree::plain(&word.value)]);
-                } else {
-                    self.redirect_target(word, how, cwds);
-                }
-            }
-            IoFileRedirectTarget::ProcessSubstitution(kind, shell) => {
-                let raw = match kind {
-                    ast::ProcessSubstitutionKind::Read => "<(",
-                    ast::ProcessSubstitutionKind::Write => ">(",
-                };
-                self.heard.push(vec![">".into(), raw.into()]);
-                self.list(&shell.list, cwds);
-            }
-        }
-    }
-
-    fn redirect_target(&mut self, word: &ast::Word, how: &[How], cwds: &Cwds) {
-        self.heard.push(vec![">".into(), agree::plain(&word.value)]);
-        let word = self.word(word, cwds);
-        let is_one = word.text.is_some() || (word.wild.is_none() && !word.splits);
-        for how in how {
-            let touches = &mut self.out.redirects;
-            let touched = match &word.text {
-                Some(path) => {
-                    cwds.touch(*how, path, false, touches);
-                    Ok(())
-                }
-                None => effect::path(&word, *how, true, cwds, touches),
-            };
-            if touched.is_err() || !is_one {
-                self.unclear(format!(
-                    "the target `{}` of a redirection is not fixed text",
-                    word.raw
-                ));
-            }
-        }
-    }
-}
-
-/// Whether a redirection puts something else in the place of standard input.
-fn feeds(redirect: &IoRedirect) -> bool {
-    match redirect {
-        IoRedirect::File(_, kind, _) => matches!(
-            kind,
-            IoFileRedirectKind::Read
-                | IoFileRedirectKind::ReadAndWrite
-                | IoFileRedirectKind::DuplicateInput
-        ),
-        IoRedirect::HereString(..) | IoRedirect::HereDocument(..) => true,
-        IoRedirect::OutputAndError(..) => false,
-    }
-}
-
-/// Whether a redirection may mix another output into standard output.
-fn mixes(redirect: &IoRedirect) -> bool {
-    match redirect {
-        IoRedirect::File(_, kind, _) => matches!(kind, IoFileRedirectKind::DuplicateOutput),
-        IoRedirect::OutputAndError(..) => true,
-        IoRedirect::HereString(..) | IoRedirect::HereDocument(..) => false,
-    }
-}
-
-/// Whether descriptor 1 or 2 may end up as one that was only opened to read: by its name
-/// (`/dev/stdout`) a program could then write to a file that nobody judged as written.
-fn may_open_output_to_read(
-    fd: Option<ast::IoFd>,
-    kind: &IoFileRedirectKind,
-    target: &IoFileRedirectTarget,
-) -> bool {
-    let is_output = |fd: i64| matches!(fd, 1 | 2);
-    let (usual, copies) = match kind {
-        IoFileRedirectKind::Read => (0, false),
-        IoFileRedirectKind::DuplicateInput => (0, true),
-        IoFileRedirectKind::DuplicateOutput => (1, true),
-        IoFileRedirectKind::ReadAndWrite
-        | IoFileRedirectKind::Write
-        | IoFileRedirectKind::Append
-        | IoFileRedirectKind::Clobber => return false,
-    };
-    if !is_output(fd.map_or(usual, i64::from)) {
-        return false;
-    }
-    let from = match target {
-        IoFileRedirectTarget::Fd(from) => Some(i64::from(*from)),
-        // `>&word`: a number, a number that moves (`3-`), a dash that closes, or a file.
-        IoFileRedirectTarget::Duplicate(word) => match word.value.trim_end_matches('-') {
-            "" => return false,
-            number => number.parse().ok(),
-        },
-        IoFileRedirectTarget::Filename(_) | IoFileRedirectTarget::ProcessSubstitution(..) => None,
-    };
-    match (copies, from) {
-        (true, Some(from)) => !is_output(from),
-        (true, None) => matches!(kind, IoFileRedirectKind::DuplicateInput),
-        (false, _) => true,
     }
 }
