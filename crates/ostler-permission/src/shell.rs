@@ -10,12 +10,15 @@ mod cwd;
 mod danger;
 mod effect;
 mod exec;
+mod filter;
+mod find;
 mod flags;
 mod git;
 mod limits;
 mod listing;
 mod programs;
 mod sed;
+mod tar;
 #[cfg(test)]
 mod tests;
 mod unwrap;

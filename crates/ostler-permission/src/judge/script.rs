@@ -48,12 +48,20 @@ impl<'a> ScriptSeen<'a> {
         seen
     }
 
-    /// A command whose program a file of the project may choose is one of unknown effect.
+    /// A command whose program a file of the project may choose is one of unknown effect; the
+    /// script itself may make such a file first.
     fn note_switches(&mut self, facts: &Facts) {
-        let there =
-            |path: &&AbsPath| facts.resolved.get(*path).is_none_or(|resolved| resolved.exists);
+        let written: Vec<AbsPath> = self
+            .places()
+            .filter(|place| place.writes())
+            .flat_map(|place| place.spellings().cloned())
+            .collect();
+        let chosen = |path: &&AbsPath| {
+            facts.resolved.get(*path).is_none_or(|resolved| resolved.exists)
+                || written.iter().any(|written| path.is_within(written))
+        };
         for command in &mut self.script.commands {
-            let file = command.effect.unless.iter().find(there);
+            let file = command.effect.unless.iter().find(chosen);
             if let Some(file) = file
                 && command.effect.kind != Kind::Other
             {

@@ -44,7 +44,7 @@ enum Token<'a> {
 }
 
 /// Names with which a program reads files, runs commands or changes what it reads.
-const REFUSED: &[&str] = &["system", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB"];
+const REFUSED: &[&str] = &["system", "extension", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB"];
 
 /// Whether a program only computes and prints to standard output.
 fn only_prints(program: &str) -> bool {
@@ -103,13 +103,8 @@ fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
             '\\' => (None, rest.strip_prefix("\\\n")?),
             '#' => (None, rest.find('\n').map_or("", |end| &rest[end..])),
             '"' => (Some(Token::Value), quoted(&rest[1..])?),
-            '/' => match slash(tokens.last().copied()) {
-                Slash::Divides => (Some(Token::Mark('/')), &rest[1..]),
-                Slash::Opens => (Some(Token::Value), regex(&rest[1..])?),
-                // After a bracket it divides unless a condition ended there.
-                Slash::Unclear if !rest.contains('"') => (Some(Token::Mark('/')), &rest[1..]),
-                Slash::Unclear => return None,
-            },
+            '/' if divides(&tokens)? => (Some(Token::Mark('/')), &rest[1..]),
+            '/' => (Some(Token::Value), regex(&rest[1..])?),
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let part = |c: char| !c.is_ascii_alphanumeric() && c != '_';
                 let (name, after) = rest.split_at(rest.find(part).unwrap_or(rest.len()));
@@ -130,22 +125,40 @@ fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-enum Slash {
-    Divides,
-    Opens,
-    Unclear,
+/// Whether a slash after these parts divides, or else opens a regular expression; nothing if
+/// versions may differ.
+fn divides(before: &[Token<'_>]) -> Option<bool> {
+    const WORDS: &[&str] = &["print", "printf", "return", "in", "else", "do", "exit"];
+    const UNCLEAR: &[&str] = &["getline", "case", "next", "nextfile", "delete", "func", "function"];
+    let mut back = before.iter().rev();
+    match back.next() {
+        Some(Token::Name(name)) if UNCLEAR.contains(name) => None,
+        Some(Token::Name(name)) => Some(!WORDS.contains(name)),
+        Some(Token::Value | Token::Mark(']')) => Some(true),
+        // `x++ / 2` or `x + /y/`
+        Some(Token::Mark(sign @ ('+' | '-'))) => {
+            (back.next() != Some(&Token::Mark(*sign))).then_some(false)
+        }
+        Some(Token::Mark(')')) => ends_a_condition(before).map(|ends| !ends),
+        None | Some(Token::Newline | Token::Mark(_)) => Some(false),
+    }
 }
 
-/// What a slash after this part is.
-fn slash(before: Option<Token<'_>>) -> Slash {
-    const WORDS: &[&str] = &["print", "printf", "return", "in", "else", "do", "getline", "case"];
-    match before {
-        None | Some(Token::Newline) => Slash::Opens,
-        Some(Token::Name(name)) if WORDS.contains(&name) => Slash::Opens,
-        Some(Token::Name(_) | Token::Value) => Slash::Divides,
-        Some(Token::Mark(')' | ']' | '$' | '+' | '-')) => Slash::Unclear,
-        Some(Token::Mark(_)) => Slash::Opens,
+/// Whether the bracket that closes here belongs to an `if` or its like.
+fn ends_a_condition(tokens: &[Token<'_>]) -> Option<bool> {
+    let mut open = 0_usize;
+    for (at, token) in tokens.iter().enumerate().rev() {
+        match token {
+            Token::Mark(')') => open += 1,
+            Token::Mark('(') => open = open.checked_sub(1)?,
+            _ => {}
+        }
+        if open == 0 {
+            let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+            return Some(matches!(before, Some(Token::Name("if" | "while" | "for" | "switch"))));
+        }
     }
+    None
 }
 
 /// What follows a text, which must end in its line.
@@ -207,6 +220,8 @@ mod tests {
             "{ print a[1] / 2 }",
             "# a comment: system(\"x\")\n{ print }",
             "{ printf \"%s > %s\\n\", $1, $2 }",
+            "{ print (a + b) / 2, (c) / 3; if (x) /y/; z = w[1] / 2 }",
+            "{ print $1 + /x/ }",
             "NR % 2 == 0 { print; next } { x = (1 < 2) ? 3 : 4 }",
         ] {
             assert!(only_prints(program), "{program}");
@@ -237,6 +252,12 @@ mod tests {
             "{ print \"unclosed }",
             "{ print `id` }",
             "{print a ||| b}",
+            "BEGIN{if(1)/#/;system(x)}",
+            "BEGIN{while((1))/#/;system(x)}",
+            "{ print $/;/ / 2 > f }",
+            "{ x++/#/; system(y) }",
+            "{ getline/#/; system(y) }",
+            "{ extension(a, b) }",
             "{ $/\"/; print > \"f\" #\"/\n }",
         ] {
             assert!(!only_prints(program), "{program}");

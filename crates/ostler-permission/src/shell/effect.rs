@@ -8,10 +8,11 @@ use ostler_stdx::AbsPath;
 use super::{
     Effect, How, Kind, Touch, awk,
     cwd::Cwds,
+    filter, find,
     flags::{self, Arg},
     git,
     programs::{self, Args, Program},
-    sed,
+    sed, tar,
     values::Choice,
     word::Word,
 };
@@ -171,8 +172,9 @@ fn of_program(words: &[Word], cwds: &Cwds) -> Effect {
         "awk" | "gawk" | "mawk" | "nawk" => {
             awk::read(args, cwds).map(|touches| (Kind::Read, touches))
         }
-        "find" => find(args, cwds).map(|touches| (Kind::Read, touches)),
+        "find" => find::read(args, cwds).map(|touches| (Kind::Read, touches)),
         "sed" => sed::effect(args, cwds),
+        "tar" => tar::read(args, cwds).map(|touches| (Kind::Read, touches)),
         "test" | "[" => test(name, args).map(|()| (Kind::Read, Vec::new())),
         "printf" => printf(args).map(|()| (Kind::Read, Vec::new())),
         "set" if args.is_empty() => Ok((Kind::Read, Vec::new())),
@@ -315,7 +317,11 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         }
     }
     let (how, start) = match program.args {
-        Args::Anything | Args::Data => return Ok(touches),
+        Args::Anything => return Ok(touches),
+        Args::Data if program.tame || !plain.iter().any(|word| may_be_option(word)) => {
+            return Ok(touches);
+        }
+        Args::Data => return Err("gets an argument that may be read as an option".into()),
         Args::Nothing if plain.is_empty() => return Ok(touches),
         Args::Plus if plain.iter().all(|word| starts_with(word, '+')) => return Ok(touches),
         Args::Letters if plain.iter().all(|word| is_letters(word)) => return Ok(touches),
@@ -343,10 +349,12 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
     {
         return Err("has a filter that is not fixed text".into());
     }
-    if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| loads_a_file(word))
+    if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| filter::loads(word))
     {
         return Err("has a filter that loads further files".into());
     }
+    // `yq file` shows the file.
+    let start = if program.name == "yq" { 0 } else { start };
     let paths = plain.get(start..).unwrap_or(&[]);
     if matches!(program.args, Args::ReadOne) && paths.len() > 1 {
         return Err("writes to its second argument".into());
@@ -389,22 +397,15 @@ fn is_pattern(word: &Word) -> bool {
     word.text.is_some() || (!word.choices.is_empty() && word.choices.iter().all(plain))
 }
 
-/// Whether a filter of `jq` may hold `import` or `include`, which read any JSON file; as the
-/// name of a field (`.include`) either is harmless.
-fn loads_a_file(word: &Word) -> bool {
-    let text = word.text.as_deref().unwrap_or_default();
-    ["import", "include"].iter().any(|directive| {
-        text.match_indices(directive).any(|(at, _)| {
-            let part = |c: char| c.is_alphanumeric() || c == '_';
-            !text[..at].ends_with(|c: char| part(c) || c == '.')
-                && !text[at + directive.len()..].starts_with(part)
-        })
-    })
-}
-
 fn starts_with(word: &Word, start: char) -> bool {
     word.text.as_deref().is_some_and(|text| text.starts_with(start))
         || (!word.splits && word.raw.trim_start_matches('"').starts_with(start))
+}
+
+/// Whether a word that is not fixed text may turn out to begin with a dash.
+fn may_be_option(word: &Word) -> bool {
+    let begins = |c: char| c.is_alphanumeric() || "/._:+=@%,".contains(c);
+    word.text.is_none() && (word.splits || !word.raw.trim_start_matches('"').starts_with(begins))
 }
 
 /// `aux` and the like: `e` would show the environment of other programs.
@@ -412,105 +413,6 @@ fn is_letters(word: &Word) -> bool {
     word.text
         .as_deref()
         .is_some_and(|text| text.chars().all(|c| "auxwfljvsmrTH".contains(c) || c.is_ascii_digit()))
-}
-
-/// `find` with tests and `-print` only.
-fn find(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
-    const TESTS: &[&str] = &[
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-regex",
-        "-iregex",
-        "-type",
-        "-size",
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-amin",
-        "-ctime",
-        "-cmin",
-        "-newer",
-        "-maxdepth",
-        "-mindepth",
-        "-perm",
-        "-user",
-        "-group",
-        "-links",
-        "-printf",
-        "-regextype",
-        "-inum",
-        "-xtype",
-        "-uid",
-        "-gid",
-        "-fstype",
-    ];
-    const ALONE: &[&str] = &[
-        "-print",
-        "-print0",
-        "-ls",
-        "-empty",
-        "-prune",
-        "-not",
-        "!",
-        "(",
-        ")",
-        "-o",
-        "-or",
-        "-a",
-        "-and",
-        "-depth",
-        "-mount",
-        "-xdev",
-        "-readable",
-        "-writable",
-        "-executable",
-        "-quit",
-        "-true",
-        "-false",
-        "-follow",
-        "-H",
-        "-L",
-        "-P",
-        "-daystart",
-        "-noleaf",
-        ",",
-    ];
-    let mut touches = Vec::new();
-    let mut at = 0;
-    let mut paths = true;
-    while let Some(word) = words.get(at) {
-        let text = word.text.as_deref();
-        let expression = text.is_some_and(|t| t.starts_with('-') || matches!(t, "!" | "(" | ","));
-        if paths && matches!(text, Some("-H" | "-L" | "-P")) {
-            at += 1;
-            continue;
-        }
-        paths &= !expression;
-        if paths {
-            path(word, How::Look, false, cwds, &mut touches)?;
-        } else {
-            match text {
-                Some(text) if TESTS.contains(&text) => {
-                    if words.get(at + 1).is_none_or(|value| value.splits) {
-                        return Err(format!("gets an argument of `{text}` that is not one word"));
-                    }
-                    at += 1;
-                }
-                Some(text) if ALONE.contains(&text) => {}
-                _ => return Err(format!("has `{}`, which is not known to only read", word.raw)),
-            }
-        }
-        at += 1;
-    }
-    if touches.is_empty() {
-        cwds.touch(How::Look, ".", false, &mut touches);
-    }
-    let options: Vec<&str> = words.iter().filter_map(|word| word.text.as_deref()).collect();
-    follow("find", &options, &mut touches);
-    Ok(touches)
 }
 
 /// Comparisons whose operator is fixed: otherwise a value could become `-v`, which evaluates.

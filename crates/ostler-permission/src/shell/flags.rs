@@ -25,7 +25,7 @@ pub(super) fn all<'w>(table: &'static str, words: &'w [Word]) -> Option<Vec<Arg<
             args.extend(words[at + 1..].iter().map(Arg::Plain));
             break;
         }
-        at += 1 + one(table, word, words.get(at + 1), &mut args)?;
+        at += 1 + one(table, word, &words[at + 1..], &mut args)?;
     }
     Some(args)
 }
@@ -41,7 +41,7 @@ pub(super) fn leading<'w>(table: &'static str, words: &'w [Word]) -> Option<(Vec
         }
         match word.text.as_deref() {
             Some(text) if text.starts_with('-') && text.len() > 1 => {
-                at += 1 + one(table, word, words.get(at + 1), &mut args)?;
+                at += 1 + one(table, word, &words[at + 1..], &mut args)?;
             }
             _ => break,
         }
@@ -53,7 +53,7 @@ pub(super) fn leading<'w>(table: &'static str, words: &'w [Word]) -> Option<(Vec
 fn one<'w>(
     table: &'static str,
     word: &'w Word,
-    next: Option<&'w Word>,
+    next: &'w [Word],
     args: &mut Vec<Arg<'w>>,
 ) -> Option<usize> {
     let Some(text) = word.text.as_deref() else {
@@ -87,14 +87,14 @@ fn item(table: &'static str, name: &str) -> Option<(&'static str, char)> {
 fn value<'w>(
     (name, kind): (&'static str, char),
     given: Option<&'w str>,
-    next: Option<&'w Word>,
+    next: &'w [Word],
     args: &mut Vec<Arg<'w>>,
 ) -> Option<usize> {
     let (value, took) = match (kind, given) {
         (':' | '<', Some(given)) => (Some(given), 0),
-        (':', None) => (next?.text.as_deref(), 1),
-        ('<', None) => (Some(next?.text.as_deref()?), 1),
-        ('&', None) => (next?.text.as_deref(), 2),
+        (':', None) => (whole(next, 0)?.text.as_deref(), 1),
+        ('<', None) => (Some(whole(next, 0)?.text.as_deref()?), 1),
+        ('&', None) => (whole(next, 0).and(whole(next, 1))?.text.as_deref(), 2),
         ('?', given) => (given, 0),
         (_, None) => (None, 0),
         (_, Some(_)) => return None,
@@ -103,11 +103,17 @@ fn value<'w>(
     Some(took)
 }
 
+/// The word at a place, unless it may become several: those bring options of their own along.
+fn whole(words: &[Word], at: usize) -> Option<&Word> {
+    let number = |word: &Word| matches!(word.raw.as_str(), "$$" | "$?" | "$#" | "$!");
+    words.get(at).filter(|word| !word.splits || number(word))
+}
+
 /// `-abc`: letters without values, the last one perhaps with one.
 fn cluster<'w>(
     table: &'static str,
     text: &'w str,
-    next: Option<&'w Word>,
+    next: &'w [Word],
     args: &mut Vec<Arg<'w>>,
 ) -> Option<usize> {
     let letters = &text[1..];
@@ -120,10 +126,10 @@ fn cluster<'w>(
         let found = item(table, &format!("-{letter}"))?;
         let rest = &letters[at + letter.len_utf8()..];
         match found.1 {
-            ' ' => value(found, None, None, args)?,
+            ' ' => value(found, None, &[], args)?,
             '?' => return None,
             _ if rest.is_empty() => return value(found, None, next, args),
-            _ => return value(found, Some(rest), None, args),
+            _ => return value(found, Some(rest), &[], args),
         };
     }
     Some(0)

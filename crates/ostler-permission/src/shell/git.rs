@@ -36,6 +36,8 @@ const LOG: &str = diff_options!(
 enum Takes {
     /// Revisions or paths.
     Paths,
+    /// At most one name; a second would be written to the first.
+    One,
     /// Nothing.
     Nothing,
 }
@@ -48,6 +50,12 @@ const ROWS: &[(&str, &str, Takes)] = &[
         Takes::Paths,
     ),
     ("diff", diff_options!("--cached --staged --merge-base"), Takes::Paths),
+    (
+        "diff-tree",
+        diff_options!("-r -t --root --no-commit-id --pretty? --merge-base --max-depth: --always"),
+        Takes::Paths,
+    ),
+    ("diff-index", diff_options!("--cached --merge-base"), Takes::Paths),
     ("log", LOG, Takes::Paths),
     ("show", LOG, Takes::Paths),
     ("whatchanged", LOG, Takes::Paths),
@@ -97,6 +105,8 @@ const ROWS: &[(&str, &str, Takes)] = &[
         Takes::Paths,
     ),
     ("check-ignore", "-v --verbose -n --non-matching -q --quiet --no-index", Takes::Paths),
+    ("symbolic-ref", "-q --quiet --short --recurse --no-recurse", Takes::One),
+    ("var", "-l", Takes::One),
     ("count-objects", "-v -H --verbose --human-readable", Takes::Nothing),
     ("cherry", "-v --abbrev?", Takes::Paths),
     (
@@ -127,6 +137,7 @@ pub(super) fn read(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
     for arg in &global {
         match arg {
             Arg::Flag { name: "-C", value: Some(to), .. } => cwds = cwds.enter(to),
+            Arg::Flag { name: "-c", value: Some(setting), .. } if only_shows(setting) => {}
             Arg::Flag { name, .. } if SHOWN.contains(name) => {}
             Arg::Flag { name, .. } => {
                 return Err(format!("has the option `{name}`, which may run something"));
@@ -153,6 +164,9 @@ pub(super) fn read(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
             return row("", Takes::Paths, rest, &cwds, touches);
         }
         ("config", rest) => return config(rest, touches),
+        ("submodule", [what, rest @ ..]) if what.is("status") => {
+            return row("--cached --recursive -q --quiet", Takes::Paths, rest, &cwds, touches);
+        }
         ("reflog", [what, ..]) if what.is("expire") || what.is("delete") || what.is("drop") => {
             return Err("`reflog` changes the log".into());
         }
@@ -183,6 +197,10 @@ fn row(
     mut touches: Vec<Touch>,
 ) -> Result<Vec<Touch>, String> {
     let args = flags::all(options, words).ok_or(effect::OPTIONS)?;
+    let plain = args.iter().filter(|arg| matches!(arg, Arg::Plain(_))).count();
+    if takes == Takes::One && plain > 1 {
+        return Err("writes its second argument to its first".into());
+    }
     for arg in args {
         let Arg::Plain(word) = arg else { continue };
         if takes == Takes::Nothing {
@@ -199,6 +217,25 @@ fn row(
     Ok(touches)
 }
 
+/// Whether a setting given with `-c` only changes how something looks.
+fn only_shows(setting: &str) -> bool {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name).to_ascii_lowercase();
+    ["color.", "advice.", "column."].iter().any(|section| name.starts_with(section))
+        || matches!(
+            name.as_str(),
+            "core.quotepath"
+                | "core.abbrev"
+                | "log.date"
+                | "log.decorate"
+                | "log.abbrevcommit"
+                | "status.short"
+                | "status.branch"
+                | "diff.renames"
+                | "diff.noprefix"
+                | "diff.algorithm"
+        )
+}
+
 fn config(words: &[Word], touches: Vec<Touch>) -> Result<Vec<Touch>, String> {
     let reads = |word: &Word| {
         ["--get", "--get-all", "--list", "-l", "--get-regexp", "get", "list"]
@@ -212,8 +249,11 @@ fn config(words: &[Word], touches: Vec<Touch>) -> Result<Vec<Touch>, String> {
     };
     let mut words = words.iter().filter(|word| !scope(word));
     let plain = |word: &Word| word.text.as_deref().is_some_and(|text| !text.starts_with('-'));
+    // A name alone is shown; `edit` and its like have no dot.
+    let names = |word: &Word| plain(word) && word.text.as_deref().is_some_and(|t| t.contains('.'));
     match words.next() {
         Some(first) if reads(first) && words.all(plain) => Ok(touches),
+        Some(first) if names(first) && words.next().is_none() => Ok(touches),
         _ => Err("`config` may change the configuration".into()),
     }
 }

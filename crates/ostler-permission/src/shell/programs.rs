@@ -122,6 +122,10 @@ pub(super) fn follows(name: &str, options: &[&str]) -> bool {
 const SWITCHED: &[(&[&str], &[&str])] = &[
     (&["rustc", "rustdoc", "rustfmt", "rustup"], &["rust-toolchain", "rust-toolchain.toml"]),
     (&["cargo"], &["rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"]),
+    (&["go"], &["go.mod", "go.work"]),
+    (&["bundle"], &["Gemfile.lock", "gems.locked", ".bundle"]),
+    (&["ansible"], &["ansible.cfg"]),
+    (&["elixir"], &[".erlang"]),
 ];
 
 /// Files that must not be there for a row of this program to hold.

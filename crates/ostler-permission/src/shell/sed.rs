@@ -63,21 +63,36 @@ pub(super) fn effect(words: &[Word], cwds: &Cwds) -> Result<(Kind, Vec<Touch>), 
 
 /// Whether a script only prints, deletes and substitutes.
 pub(super) fn is_plain(script: &str) -> bool {
-    let mut rest = script.trim();
+    list(script, 0) == Some("")
+}
+
+/// Blocks within blocks that are read.
+const DEEPEST: usize = 8;
+
+/// Reads commands up to the end of the script or of the block; answers what follows.
+fn list(script: &str, depth: usize) -> Option<&str> {
+    let mut rest = script.trim_start_matches([' ', '\t', ';', '\n']);
     while !rest.is_empty() {
-        let Some(after) = command(rest) else { return false };
+        if depth > 0
+            && let Some(after) = rest.strip_prefix('}')
+        {
+            return Some(after);
+        }
+        let block = rest.len();
+        let after = command(rest, depth)?;
+        let closed = rest[..block - after.len()].ends_with('}');
         let after = after.trim_start_matches([' ', '\t']);
         rest = match after.strip_prefix([';', '\n']) {
             Some(next) => next.trim_start_matches([' ', '\t', ';', '\n']),
-            None if after.is_empty() => "",
-            None => return false,
+            None if after.is_empty() || (depth > 0 && after.starts_with('}')) || closed => after,
+            None => return None,
         };
     }
-    true
+    (depth == 0).then_some("")
 }
 
 /// Reads one command with its addresses; answers what follows.
-fn command(text: &str) -> Option<&str> {
+fn command(text: &str, depth: usize) -> Option<&str> {
     let mut rest = text;
     if let Some(after) = address(rest) {
         rest = after;
@@ -93,6 +108,7 @@ fn command(text: &str) -> Option<&str> {
         'p' | 'd' | '=' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'D' | 'P' | 'z' | 'F' => {
             Some(after)
         }
+        '{' if depth < DEEPEST => list(after, depth + 1),
         'q' => Some(after.trim_start_matches(|c: char| c.is_ascii_digit())),
         's' | 'y' => {
             let mark = after
@@ -148,9 +164,22 @@ mod tests {
 
     #[test]
     fn only_scripts_that_print_or_substitute_are_plain() {
-        for script in
-            ["1,10p", "$p", "/a/p", "s/a/b/", "s|a|b|g;2d", "5q", "10,20 p", "/x/,/y/p", "y/a/b/"]
-        {
+        for script in [
+            "1,10p",
+            "$p",
+            "$!{$!p}",
+            "/a/{s/x/y/;p}",
+            "1{/b/{p;d}};2p",
+            "{p}",
+            "{p;}",
+            "/a/p",
+            "s/a/b/",
+            "s|a|b|g;2d",
+            "5q",
+            "10,20 p",
+            "/x/,/y/p",
+            "y/a/b/",
+        ] {
             assert!(is_plain(script), "{script}");
         }
         for script in [
@@ -162,7 +191,12 @@ mod tests {
             "s/a/b/ge",
             "r f",
             "a text",
-            "{p}",
+            "{p;w f}",
+            "{p",
+            "{p}w f",
+            "p}",
+            "1{s/a/b/e}",
+            "{{p}",
             "W f",
             "s/a/b",
             "b x",

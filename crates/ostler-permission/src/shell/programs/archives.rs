@@ -1,5 +1,6 @@
 //! Programs that list archives, unpack to standard output, and take binaries apart.
 //!
+//! Sources that debugging information names are not shown (`objdump -S`): they lie anywhere.
 //! Plug-ins, response files and options that run a program are in no row.
 
 use super::{Args, Program, needing, row};
@@ -7,7 +8,7 @@ use super::{Args, Program, needing, row};
 const UNPACK: &str = "-c -k -f -q -v -d -t -l --stdout --to-stdout --keep --force --quiet --verbose --decompress --uncompress --test --list";
 const TO_STDOUT: &[&str] = &["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"];
 const ZGREP: &str = "-n -i -l -L -c -w -x -h -H -E -F -v -o -q -s";
-const NM: &str = "-a -A -o -B -C -D -g -n -u -S -r -p -l --debug-syms --demangle --dynamic --extern-only --defined-only --numeric-sort --undefined-only --print-size --size-sort --reverse-sort --no-sort";
+const NM: &str = "-a -A -o -B -C -D -g -n -u -S -r -p --debug-syms --demangle --dynamic --extern-only --defined-only --numeric-sort --undefined-only --print-size --size-sort --reverse-sort --no-sort";
 
 pub(super) const ROWS: &[Program] = &[
     row("zcat", Args::Read, true, "-f -q -v"),
@@ -46,7 +47,7 @@ pub(super) const ROWS: &[Program] = &[
         "objdump",
         Args::ReadNotAt,
         false,
-        "-h -d -D -x -t -T -r -R -S -s -f -p -a -C -l -w -j: -M: --section-headers --disassemble? --syms --reloc --headers --all-headers --full-contents --demangle? --no-show-raw-insn --section: --start-address: --stop-address:",
+        "-h -d -D -x -t -T -r -R -s -f -p -a -C -w -j: -M: --section-headers --disassemble? --syms --reloc --headers --all-headers --full-contents --demangle? --no-show-raw-insn --section: --start-address: --stop-address:",
     ),
     row(
         "readelf",
@@ -55,6 +56,6 @@ pub(super) const ROWS: &[Program] = &[
         "-h -d -S -s -l -a -n -r -u -V -A -W -e -t -g --file-header --dynamic --sections --section-headers --symbols --syms --segments --program-headers --all --notes --relocs --wide --headers --dyn-syms",
     ),
     row("size", Args::ReadNotAt, false, "-A -B -d -o -x -t --format: --totals"),
-    row("c++filt", Args::Data, true, "-n -_ -p -t -i"),
+    row("c++filt", Args::Data, false, "-n -_ -p -t -i"),
     row("iconv", Args::Read, false, "-f: -t: -c -s -l --from-code: --to-code: --list --silent"),
 ];

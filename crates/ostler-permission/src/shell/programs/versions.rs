@@ -1,8 +1,7 @@
 //! Programs that, asked for their version, do nothing else.
 //!
-//! Not those that first run, fetch or load what a file of the project names (`yarn`, `pnpm`,
-//! `bundle`, `go`, `composer`,
-//! `pytest`, `poetry`, `dotnet`, `terraform`, `ansible`, `elixir`).
+//! Not those that first run, fetch or load what a project brings (`yarn`, `pnpm`, `composer`,
+//! `pytest`, `poetry`, `dotnet`, `terraform`).
 
 use super::super::word::Word;
 
@@ -123,6 +122,9 @@ const LONG: &[&str] = &[
     "valgrind",
     "shellcheck",
     "hadolint",
+    "ansible",
+    "bundle",
+    "elixir",
 ];
 
 /// Asked in other words.
@@ -151,6 +153,8 @@ const OTHER: &[(&str, &[&str])] = &[
     ("minikube", &["version"]),
     ("zig", &["version"]),
     ("git", &["version"]),
+    ("go", &["version"]),
+    ("go", &["help"]),
 ];
 
 /// Whether a call only asks for the version.
