@@ -6,6 +6,7 @@
 
 mod agree;
 mod awk;
+mod code;
 mod cwd;
 mod danger;
 mod effect;
@@ -44,6 +45,8 @@ pub(crate) struct Script {
     pub(crate) opaque: Vec<String>,
     /// Commands are known, but something about their effects is not.
     pub(crate) unclear: Vec<String>,
+    /// Why a redirection may open a file that is not known, if one may.
+    pub(crate) opens: Option<String>,
     /// Parts that deserve a look.
     pub(crate) spans: Vec<AskSpan>,
 }
@@ -99,17 +102,22 @@ pub(crate) struct Effect {
     pub(crate) touches: Vec<Touch>,
     /// Files that make it one of unknown effect if they are there.
     pub(crate) unless: Vec<AbsPath>,
+    /// Why it may run programs that its words do not name, if it may.
+    pub(crate) runs: Option<String>,
+    /// Why it may open files that its words do not name, if it may.
+    pub(crate) opens: Option<String>,
 }
 
 impl Effect {
     /// Of a command that only reads.
     pub(crate) fn reads(touches: Vec<Touch>) -> Self {
-        Self { kind: Kind::Read, why: String::new(), touches, unless: Vec::new() }
+        let (why, unless) = (String::new(), Vec::new());
+        Self { kind: Kind::Read, why, touches, unless, runs: None, opens: None }
     }
 
     /// Of a command that may do anything.
     pub(crate) fn other(why: impl Into<String>, touches: Vec<Touch>) -> Self {
-        Self { kind: Kind::Other, why: why.into(), touches, unless: Vec::new() }
+        Self { kind: Kind::Other, why: why.into(), ..Self::reads(touches) }
     }
 }
 
@@ -135,6 +143,8 @@ pub(crate) enum How {
     Search,
     /// The folder in which git finds its repository, and runs what its configuration names.
     Repository,
+    /// The same, and contents of files that the repository keeps are shown.
+    History,
     /// It is created, changed or removed.
     Write,
     /// An argument of a program that is not modelled; only deny and ask rules care.

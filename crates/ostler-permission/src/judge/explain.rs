@@ -140,6 +140,7 @@ fn effects(command: &Command, places: &[Place]) -> Vec<String> {
             How::Look => place.describe().replacen("it reads", "it looks at", 1),
             How::Search => place.describe().replacen("it reads", "it reads below", 1),
             How::Repository => place.describe().replacen("it reads", "it runs git in", 1),
+            How::History => place.describe().replacen("it reads", "it shows contents of", 1),
             How::Read | How::Write | How::Maybe => place.describe(),
         };
         if !effects.contains(&text) {

@@ -76,12 +76,25 @@ fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
                     let why = "a word of the command is not known before it runs";
                     maybe = Hit::Maybe(format!("{why}, so the rule `{}` may apply", rule.text));
                 }
-                if let Some(why) = script.script.opaque.first() {
+                let runs = || commands.iter().find_map(|command| command.effect.runs.as_ref());
+                if let Some(why) = script.script.opaque.first().or_else(runs) {
                     maybe = Hit::Maybe(format!("{why}, so the rule `{}` may apply", rule.text));
                 }
             }
         }
         Pattern::Path(pattern) => {
+            // What is not understood, and code, may open anything.
+            let unseen = scripts(seen).find_map(|script| {
+                let commands = script.script.commands.iter();
+                let own = commands.map(|command| &command.effect);
+                let opens = own.flat_map(|effect| [&effect.opens, &effect.runs]).flatten().next();
+                script.script.opaque.first().or(script.script.opens.as_ref()).or(opens)
+            });
+            if let Some(why) = unseen
+                && (named || matches!(rule.tool.as_str(), "Read" | "Edit"))
+            {
+                maybe = Hit::Maybe(format!("{why}, so the rule `{}` may apply", rule.text));
+            }
             let own = named && !matches!(rule.tool.as_str(), "Read" | "Edit");
             let applies = |place: &Place| match rule.tool.as_str() {
                 "Read" => !place.writes(),
@@ -105,6 +118,13 @@ fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
 /// Whether a search or a glob may reach something that the rule forbids.
 fn may_lie_below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Option<String> {
     let Pattern::Path(pattern) = &rule.parsed else { return None };
+    if place.how == How::History {
+        let root = call.facts.repositories.get(&place.path).and_then(|found| found.root.as_ref());
+        let shown = root.unwrap_or(&place.path);
+        return pattern.could_lie_below(rule, call.facts, shown, None).then(|| {
+            format!("the repository may hold something that falls under the rule `{}`", rule.text)
+        });
+    }
     let wide = (place.how == How::Search && !place.is_file)
         || (place.last.is_some() && place.how != How::Maybe);
     // These tools are told what to skip.

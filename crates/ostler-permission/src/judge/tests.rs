@@ -6,6 +6,7 @@ mod limits;
 mod links;
 mod order;
 mod property;
+mod unseen;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -6,7 +6,7 @@
 use ostler_stdx::AbsPath;
 
 use super::{
-    Effect, How, Kind, Touch, awk,
+    Effect, How, Kind, Touch, awk, code,
     cwd::Cwds,
     filter, find,
     flags::{self, Arg},
@@ -199,10 +199,20 @@ fn of_program(words: &[Word], cwds: &Cwds) -> Effect {
     }
 }
 
+/// Words of a program that is not known that are looked at.
+const MOST_WORDS: usize = 64;
+
 /// Every argument may be a path for all that is known.
 fn unknown(words: &[Word], cwds: &Cwds, why: String) -> Effect {
     let mut touches: Vec<Touch> = Vec::new();
-    for word in words.iter().skip(1).take(64) {
+    for word in words.iter().take(MOST_WORDS).skip(1) {
+        for choice in &word.choices {
+            match choice {
+                Choice::Text(path) => cwds.touch(How::Maybe, path, false, &mut touches),
+                Choice::Match(path) => cwds.touch(How::Maybe, path, true, &mut touches),
+                Choice::Listed(_) | Choice::Number => {}
+            }
+        }
         let Some(text) = word.text.as_deref().or(word.wild.as_deref()) else { continue };
         let wild = word.text.is_none();
         let value = text.split_once('=').map(|(_, value)| value);
@@ -213,7 +223,12 @@ fn unknown(words: &[Word], cwds: &Cwds, why: String) -> Effect {
             }
         }
     }
-    Effect::other(why, touches)
+    let opens = match words.len() {
+        0..=MOST_WORDS => code::opens(words),
+        _ => Some("it has more arguments than are looked at".to_owned()),
+    };
+    let runs = code::runs(words);
+    Effect { runs, opens, ..Effect::other(why, touches) }
 }
 
 /// Notes what a path argument touches; an error if it is not known.

@@ -157,15 +157,15 @@ pub(super) fn read(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
     match (name, args) {
         ("--version" | "--help" | "-h", []) => return Ok(touches),
         ("stash", [what, rest @ ..]) if what.is("list") || what.is("show") => {
-            return row(LOG, Takes::Paths, rest, &cwds, touches);
+            return row("stash", LOG, Takes::Paths, rest, &cwds, touches);
         }
         ("worktree", [what]) if what.is("list") => return Ok(touches),
         ("remote", [what, rest @ ..]) if what.is("get-url") && rest.len() == 1 => {
-            return row("", Takes::Paths, rest, &cwds, touches);
+            return row("", "", Takes::Paths, rest, &cwds, touches);
         }
         ("config", rest) => return config(rest, touches),
         ("submodule", [what, rest @ ..]) if what.is("status") => {
-            return row("--cached --recursive -q --quiet", Takes::Paths, rest, &cwds, touches);
+            return row("", "--cached --recursive -q --quiet", Takes::Paths, rest, &cwds, touches);
         }
         ("reflog", [what, ..]) if what.is("expire") || what.is("delete") || what.is("drop") => {
             return Err("`reflog` changes the log".into());
@@ -186,10 +186,11 @@ pub(super) fn read(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
         .iter()
         .any(|arg| matches!(arg, Arg::Flag { name, .. } if lists.contains(name)));
     let takes = if matches!(name, "branch" | "tag") && listed { Takes::Paths } else { *takes };
-    row(options, takes, args, &cwds, touches)
+    row(name, options, takes, args, &cwds, touches)
 }
 
 fn row(
+    name: &str,
     options: &'static str,
     takes: Takes,
     words: &[Word],
@@ -197,6 +198,12 @@ fn row(
     mut touches: Vec<Touch>,
 ) -> Result<Vec<Touch>, String> {
     let args = flags::all(options, words).ok_or(effect::OPTIONS)?;
+    let shows = shows_contents(name, &args);
+    let named = shows && names_paths(words);
+    if shows && !named {
+        cwds.touch(How::History, ".", false, &mut touches);
+    }
+    let how = if named { How::Search } else { How::Read };
     let plain = args.iter().filter(|arg| matches!(arg, Arg::Plain(_))).count();
     if takes == Takes::One && plain > 1 {
         return Err("writes its second argument to its first".into());
@@ -212,9 +219,94 @@ fn row(
         {
             cwds.touch(How::Read, path, false, &mut touches);
         }
-        effect::path(word, How::Read, false, cwds, &mut touches)?;
+        effect::path(word, how, false, cwds, &mut touches)?;
     }
     Ok(touches)
+}
+
+/// Options that show differences, and those that show something else in their place.
+const PATCH: &[&str] = &[
+    "-p",
+    "-u",
+    "--patch",
+    "-U",
+    "--unified",
+    "--word-diff",
+    "--color-words",
+    "-W",
+    "--function-context",
+    "--cc",
+    "-c",
+    "-L",
+    "--check",
+];
+const BRIEF: &[&str] = &[
+    "--stat",
+    "--shortstat",
+    "--numstat",
+    "--dirstat",
+    "--summary",
+    "--name-only",
+    "--name-status",
+    "--raw",
+    "-s",
+    "--no-patch",
+    "--quiet",
+    "--compact-summary",
+];
+
+/// Whether a sub-command shows contents of files that its words need not name.
+fn shows_contents(name: &str, args: &[Arg<'_>]) -> bool {
+    let has = |names: &[&str]| {
+        args.iter().any(|arg| matches!(arg, Arg::Flag { name, .. } if names.contains(name)))
+    };
+    match name {
+        "show" | "diff" => has(PATCH) || !has(BRIEF),
+        "log" | "whatchanged" | "stash" | "reflog" | "diff-tree" | "diff-index" | "rev-list" => {
+            has(PATCH)
+        }
+        "cat-file" => has(&["-p"]),
+        _ => false,
+    }
+}
+
+/// Whether words after `--` say below which paths contents are shown: plain names, relative
+/// to where the command runs.
+fn names_paths(words: &[Word]) -> bool {
+    let Some(at) = words.iter().position(|word| word.is("--")) else { return false };
+    let plain = |word: &Word| {
+        word.text.as_deref().is_some_and(|text| !text.contains(['*', '?', '[', ':', '\\']))
+    };
+    words.len() > at + 1 && words[at + 1..].iter().all(plain)
+}
+
+/// Whether a call is told by its arguments what to run.
+pub(super) fn runs(words: &[Word]) -> bool {
+    let Some((global, at)) = flags::leading(GLOBAL, words) else { return true };
+    let tells = |arg: &Arg<'_>| match arg {
+        Arg::Flag { name: "-c", value, .. } => !value.is_some_and(only_shows),
+        Arg::Flag { name, .. } => matches!(*name, "--config-env" | "--exec-path"),
+        Arg::Plain(_) => false,
+    };
+    if global.iter().any(tells) {
+        return true;
+    }
+    let Some((name, args)) = words.get(at..).and_then(<[Word]>::split_first) else { return false };
+    let begins = |starts: &[&str]| {
+        args.iter().any(|word| {
+            word.text.as_deref().is_some_and(|text| starts.iter().any(|s| text.starts_with(s)))
+        })
+    };
+    let own: &[&str] = match name.text.as_deref().unwrap_or_default() {
+        "bisect" => &["run"],
+        "submodule" => &["foreach"],
+        "rebase" => &["-x", "--exec", "-i", "--interactive"],
+        "clone" => &["-c", "--config", "-u"],
+        "grep" => &["-O", "--open"],
+        "filter-branch" | "difftool" | "mergetool" => &[""],
+        _ => &[],
+    };
+    begins(own) || begins(&["--ext-diff", "--upload-pack", "--receive-pack", "--exec"])
 }
 
 /// Whether a setting given with `-c` only changes how something looks.

@@ -367,3 +367,20 @@ pub(super) fn hidden(words: &[Word]) -> Vec<Vec<Word>> {
     found.retain(|words| !words.is_empty());
     found
 }
+
+/// The commands of scripts that stand in arguments of a command, for deny and ask rules.
+pub(super) fn scripted(words: &[Word]) -> Vec<Vec<Word>> {
+    let scripts = super::code::scripts(words);
+    let commands = scripts.iter().flat_map(|script| simple_commands(script));
+    commands.filter(|words| !words.is_empty()).collect()
+}
+
+/// The commands of a script, roughly: words between blanks, commands between separators.
+fn simple_commands(script: &str) -> impl Iterator<Item = Vec<Word>> + '_ {
+    script.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']).map(|command| {
+        command
+            .split_whitespace()
+            .map(|word| Word::fixed(word, word.trim_matches(['\'', '"', '\\'])))
+            .collect()
+    })
+}

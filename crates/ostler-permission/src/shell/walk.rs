@@ -551,9 +551,9 @@ impl<'a> Walker<'a> {
                 }
             }
         };
-        for words in unwrap::hidden(&words) {
-            readings.push(Reading { words, sure: false });
-        }
+        let scripted = readings.iter().flat_map(|reading| unwrap::scripted(&reading.words));
+        let hidden: Vec<Vec<Word>> = scripted.chain(unwrap::hidden(&words)).collect();
+        readings.extend(hidden.into_iter().map(|words| Reading { words, sure: false }));
         self.out.commands.push(Command { readings, effect });
         flow
     }

@@ -93,10 +93,9 @@ impl Walker<'_> {
                 None => effect::path(&word, *how, true, cwds, touches),
             };
             if touched.is_err() || !is_one {
-                self.unclear(format!(
-                    "the target `{}` of a redirection is not fixed text",
-                    word.raw
-                ));
+                let why = format!("the target `{}` of a redirection is not fixed text", word.raw);
+                self.out.opens.get_or_insert_with(|| why.clone());
+                self.unclear(why);
             }
         }
     }
