@@ -68,7 +68,7 @@ pub(crate) fn show(text: &str) -> Result<()> {
     let mut runner = Runner::new()?;
     let mut out = std::io::stdout().lock();
     for scene in [Scene::Bare, Scene::Deny, Scene::DenyRest] {
-        let verdict = verdict::of(text, scene, &verdict::on_disk);
+        let verdict = verdict::of(text, scene, verdict::World::Disk);
         writeln!(out, "{}: {}", scene.name(), crate::item::verdict_name(verdict))?;
     }
     let (ended, shown) = runner.watch(text)?;
@@ -107,7 +107,7 @@ impl Runner {
         text: &str,
         control: bool,
     ) -> Result<Item> {
-        let verdict = verdict::of(text, scene, &verdict::on_disk);
+        let verdict = verdict::of(text, scene, verdict::World::Disk);
         let run = verdict == Verdict::Allow
             || (control && verdict == Verdict::Ask && scene == Scene::Bare);
         let mut item = Item {

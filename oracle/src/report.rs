@@ -36,7 +36,7 @@ impl Report {
         times: Vec<Times>,
         everyday: Everyday,
     ) -> Self {
-        let verdict = |line: &str| verdict::of(line, Scene::Bare, &verdict::on_paper);
+        let verdict = |line: &str| verdict::of(line, Scene::Bare, verdict::World::Paper);
         let of = |lines: &[String], wanted: Verdict| -> Vec<String> {
             lines.iter().filter(|line| verdict(line) == wanted).cloned().collect()
         };

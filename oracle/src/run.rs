@@ -63,7 +63,7 @@ fn part(shared: &Shared, seed: u64, count: u64, first: u64, step: u64) -> Result
 pub(crate) fn judged_only(seed: u64, count: u64) -> Vec<Item> {
     let everyday = Everyday::read();
     let item = |index, origin, scene, text: &str| {
-        let verdict = verdict::of(text, scene, &verdict::on_paper);
+        let verdict = verdict::of(text, scene, verdict::World::Paper);
         let harmful = origin == Origin::Made(Kind::Product) && verdict == Verdict::Allow;
         let effects = if harmful && scene != Scene::DenyRest {
             vec!["holds a harmful command".to_owned()]

@@ -39,7 +39,7 @@ pub(crate) fn measure(everyday: &Everyday, seed: u64) -> Vec<Times> {
 
 fn once(script: &str) -> Duration {
     let start = Instant::now();
-    std::hint::black_box(verdict::of(script, Scene::Deny, &verdict::on_paper));
+    std::hint::black_box(verdict::of(script, Scene::Deny, verdict::World::Paper));
     start.elapsed()
 }
 

@@ -1,17 +1,12 @@
 //! What the judge says of a script in the tree of the fixture, with facts taken from the disk.
 
-use std::fs;
-
 use ostler_permission::{
-    Behavior, Call, Facts, Resolved, RuleSource, Rules, Verdict, judge, paths_to_resolve,
+    Behavior, Call, Facts, Repository, Resolved, RuleSource, Rules, Verdict, judge, look_ups,
 };
 use ostler_protocol::{Access, Mode};
 use ostler_stdx::AbsPath;
 
 use crate::fixture::{HOME, PROJECT};
-
-/// Links that one path may go through.
-const MAX_LINKS: usize = 40;
 
 /// Which rules are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,25 +63,62 @@ impl Scene {
     }
 }
 
-/// Judges a script that is run in the project.
-pub(crate) fn of(script: &str, scene: Scene, look: &dyn Fn(&AbsPath) -> Resolved) -> Verdict {
-    let project = path(PROJECT);
-    let home = path(HOME);
-    let mut facts = Facts::new(project.clone(), home.clone());
-    let accesses = [Access::Shell { command: script.to_owned(), cwd: project.clone() }];
-    let mut paths = paths_to_resolve(&accesses, &home);
-    paths.extend([project, home]);
-    for path in paths {
-        let resolved = look(&path);
-        facts.resolved.insert(path, resolved);
+/// What the judge is told of the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum World {
+    /// What is there, found out as a session does it.
+    Disk,
+    /// A disk that has everything, no links, and nothing that chooses what a program runs.
+    Paper,
+}
+
+/// Files with which a project chooses what a program runs or loads.
+const CHOOSING: &[&str] = &[
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "config",
+    "config.toml",
+    "go.mod",
+    "go.work",
+    "Gemfile.lock",
+    "gems.locked",
+    ".bundle",
+    "ansible.cfg",
+    ".erlang",
+];
+
+impl World {
+    fn facts(self, accesses: &[Access]) -> Facts {
+        let mut facts = Facts::new(path(PROJECT), path(HOME));
+        if self == Self::Disk {
+            return ostler_host::look_up(accesses, facts);
+        }
+        let found = look_ups(accesses, &facts.home);
+        let repositories = found.repositories.into_iter();
+        facts.repositories.extend(repositories.map(|folder| (folder, Repository::default())));
+        facts.globs.extend(found.globs.into_iter().map(|glob| (glob, Some(Vec::new()))));
+        facts.walks.extend(found.walks.into_iter().map(|path| (path, Some(Vec::new()))));
+        for path in found.paths.into_iter().chain([path(PROJECT), path(HOME)]) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let exists = !CHOOSING.contains(&name.as_str());
+            let is_dir = !name.contains('.');
+            facts.resolved.insert(path.clone(), Resolved { real: path, exists, is_dir });
+        }
+        facts
     }
+}
+
+/// Judges a script that is run in the project.
+pub(crate) fn of(script: &str, scene: Scene, world: World) -> Verdict {
+    let cwd = path(PROJECT);
+    let accesses = [Access::Shell { command: script.to_owned(), cwd }];
     judge(&Call {
         tool: "Bash",
         args: &serde_json::Map::new(),
         accesses: &accesses,
         mode: Mode::Default,
         rules: &scene.rules(),
-        facts: &facts,
+        facts: &world.facts(&accesses),
         can_ask: true,
     })
     .verdict
@@ -96,44 +128,13 @@ fn path(text: &str) -> AbsPath {
     AbsPath::new(text).unwrap_or_else(|_| AbsPath::root())
 }
 
-/// Where a path leads on this disk, as the host finds out before it asks the judge.
-pub(crate) fn on_disk(path: &AbsPath) -> Resolved {
-    follow(path, MAX_LINKS)
-}
-
-/// Where a path leads on a disk that has everything and no links.
-pub(crate) fn on_paper(path: &AbsPath) -> Resolved {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Resolved { real: path.clone(), exists: true, is_dir: !name.contains('.') }
-}
-
-fn follow(path: &AbsPath, links_left: usize) -> Resolved {
-    if let Ok(real) = fs::canonicalize(path.as_path()) {
-        let is_dir = real.is_dir();
-        let real = AbsPath::new(real).unwrap_or_else(|_| path.clone());
-        return Resolved { real, exists: true, is_dir };
-    }
-    let gone = |real: AbsPath| Resolved { real, exists: false, is_dir: false };
-    let (Some(parent), Some(name)) = (path.parent(), path.as_path().file_name()) else {
-        return gone(path.clone());
-    };
-    let parent = follow(&parent, links_left).real;
-    match fs::read_link(path.as_path()) {
-        Ok(target) => match links_left.checked_sub(1) {
-            Some(left) => gone(follow(&parent.join(target), left).real),
-            None => gone(AbsPath::root()),
-        },
-        Err(_) => gone(parent.join(name)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn scenes_deny_what_they_say() {
-        let verdict = |script, scene| of(script, scene, &on_paper);
+        let verdict = |script, scene| of(script, scene, World::Paper);
         assert_eq!(verdict("rm README.md", Scene::Bare), Verdict::Ask);
         for scene in [Scene::Deny, Scene::DenyRest] {
             for script in ["rm README.md", "cat .env", "cat secret/plan.txt", "curl x"] {

@@ -32,6 +32,7 @@ mod transcript;
 pub use doctor::{Finding, Health};
 pub use env::Environment;
 pub use explain::{Asking, Explained, Part, RuleAt, Stage};
+pub use facts::look_up;
 pub use gate::Surface;
 pub use host::{Attachment, Host, HostOptions};
 pub use hub::{Published, SessionHub};
