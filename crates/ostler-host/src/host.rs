@@ -255,29 +255,10 @@ impl Host {
         self.store().find(&id.0).is_some()
     }
 
-    /// Trusts exactly the settings that a project brings now, or takes the trust back.
-    /// Gives words that say what was done.
-    ///
-    /// # Errors
-    /// `usage` if the folder is none, `storage`.
-    pub fn trust(&self, project: &AbsPath, trust: bool) -> Result<String, RpcError> {
-        if !project.as_path().is_dir() {
-            return Err(RpcError::new(ErrorKind::Usage, format!("`{project}` is not a folder")));
-        }
-        let (_, hash) = self.store().trust_state(project);
-        let done = if trust {
-            self.store().trust(project, &hash)
-        } else {
-            self.store().revoke_trust(project)
-        };
-        done.map_err(|error| crate::live::storage_error(&error))?;
-        Ok(if trust {
-            format!(
-                "`{project}` is trusted with the settings that it has now; a change asks again\n"
-            )
-        } else {
-            format!("`{project}` is no longer trusted\n")
-        })
+    /// What a project's present content brings, and whether it is trusted.
+    #[must_use]
+    pub fn trust_report(&self, project: &AbsPath) -> ostler_store::TrustReport {
+        self.store().trust_report(project, &crate::git::is_tracked)
     }
 
     /// Opens a link with the desktop's own program.

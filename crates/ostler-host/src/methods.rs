@@ -1,6 +1,7 @@
 //! Every method of the protocol, one file per resource.
 
 mod permission;
+mod projects;
 mod question;
 mod session;
 mod tasks;
@@ -13,7 +14,8 @@ use ostler_protocol::{
         Caller, EventsSubscribeParams, EventsSubscribeResult, EventsUnsubscribeParams, Handler,
         HostInfoParams, HostInfoResult, PermissionAnswerParams, PermissionPendingParams,
         PermissionPendingResult, PermissionRejectParams, ProjectRow, ProjectsListParams,
-        ProjectsListResult, ProvidersListParams, ProvidersListResult, QuestionAnswerParams,
+        ProjectsListResult, ProjectsTrustParams, ProjectsTrustReportParams,
+        ProjectsTrustReportResult, ProvidersListParams, ProvidersListResult, QuestionAnswerParams,
         QuestionPendingParams, QuestionPendingResult, QuestionRejectParams, RpcDiscoverParams,
         RpcDiscoverResult, SessionDequeueParams, SessionDequeueResult, SessionListParams,
         SessionListResult, SessionOpenParams, SessionOpenResult, SessionRenameParams,
@@ -200,19 +202,23 @@ impl Handler for Host {
         _caller: &Caller,
         _params: ProjectsListParams,
     ) -> Result<ProjectsListResult, RpcError> {
-        let sessions =
-            session::list(self, &SessionListParams { project_path: None, status: None })?;
-        let mut rows: Vec<ProjectRow> = Vec::new();
-        for SessionRow { meta, .. } in sessions {
-            match rows.iter_mut().find(|row| row.path == meta.project_path) {
-                Some(row) => {
-                    row.sessions += 1;
-                    row.last_opened_at = row.last_opened_at.max(meta.last_turn_at);
-                }
-                None => rows.push(project_row(meta.project_path, meta.last_turn_at)),
-            }
-        }
-        Ok(rows)
+        projects::list(self)
+    }
+
+    async fn projects_trust_report(
+        &self,
+        _caller: &Caller,
+        params: ProjectsTrustReportParams,
+    ) -> Result<ProjectsTrustReportResult, RpcError> {
+        projects::trust_report(self, &params.path)
+    }
+
+    async fn projects_trust(
+        &self,
+        _caller: &Caller,
+        params: ProjectsTrustParams,
+    ) -> Result<ProjectRow, RpcError> {
+        projects::trust(self, &params)
     }
 
     async fn host_info(
@@ -294,17 +300,4 @@ fn tool_infos(registry: &Registry) -> Vec<ToolInfo> {
             parameters: tool.schema().clone(),
         })
         .collect()
-}
-
-fn project_row(path: String, last_opened_at: i64) -> ProjectRow {
-    let folder = std::path::Path::new(&path);
-    ProjectRow {
-        name: folder
-            .file_name()
-            .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),
-        exists: folder.is_dir(),
-        path,
-        last_opened_at,
-        sessions: 1,
-    }
 }

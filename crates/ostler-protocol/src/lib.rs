@@ -15,6 +15,7 @@ pub mod mode;
 pub mod params;
 pub mod session;
 pub mod task;
+pub mod trust;
 
 pub use access::Access;
 pub use conversation::{Block, MediaSource, Message, Role, ToolResultContent, Usage};

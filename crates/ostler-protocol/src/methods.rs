@@ -19,6 +19,7 @@ use crate::{
         TranscriptMessage,
     },
     task::{BackgroundTask, Todo},
+    trust::{Brought, TrustDecision, TrustState},
 };
 
 /// What is known of one method, for discovery and generated clients.
@@ -136,6 +137,10 @@ methods! {
     "providers.list" providers_list(ProvidersListParams) -> ProvidersListResult;
     /// The project folders that sessions were started in, newest first.
     "projects.list" projects_list(ProjectsListParams) -> ProjectsListResult;
+    /// What a project's present content brings that could act, and whether it is trusted.
+    "projects.trustReport" projects_trust_report(ProjectsTrustReportParams) -> ProjectsTrustReportResult;
+    /// Trusts exactly the content that was reported, refuses it, or takes the trust back.
+    "projects.trust" projects_trust(ProjectsTrustParams) -> ProjectRow;
     /// Facts of this host.
     "host.info" host_info(HostInfoParams) -> HostInfoResult;
     /// Subscribes this connection to the events of a session, after a place in its stream.
@@ -549,8 +554,33 @@ wire! {
         last_opened_at: i64,
         /// Whether it is still there.
         exists: bool,
+        /// Whether its present content is trusted.
+        trust: TrustState,
         /// Its sessions.
         sessions: u32,
+    }
+    /// Params of `projects.trustReport`.
+    struct ProjectsTrustReportParams {
+        /// The folder, absolute.
+        path: String,
+    }
+    /// Result of `projects.trustReport`.
+    struct ProjectsTrustReportResult {
+        /// Of the content that is reported; `projects.trust` wants it back.
+        hash: String,
+        /// Whether that is trusted.
+        state: TrustState,
+        /// What it brings, file by file.
+        brings: Vec<Brought>,
+    }
+    /// Params of `projects.trust`.
+    struct ProjectsTrustParams {
+        /// The folder, absolute.
+        path: String,
+        /// The hash of `projects.trustReport`: what was read is what is decided about.
+        hash: String,
+        /// What is decided.
+        decision: TrustDecision,
     }
     /// Params of `host.info`.
     struct HostInfoParams {}

@@ -2,6 +2,7 @@
 //! from (design.md section 5 "Settings"). A repository's files can always tighten and
 //! loosen nothing before their content is trusted: that is decided here and nowhere else.
 
+mod brings;
 mod edit;
 mod file;
 mod keys;
@@ -25,6 +26,7 @@ use ostler_stdx::AbsPath;
 use serde_json::{Map, Value};
 
 use crate::store::Store;
+pub use brings::{Brought, BroughtKind};
 pub use edit::RuleFile;
 pub(crate) use edit::{object, pretty, wrong};
 pub(crate) use file::reason;
@@ -35,7 +37,7 @@ use layers::{Admission, Layer, Standing};
 pub use schema::{settings_page, settings_schema};
 pub use stamp::Stamp;
 use table::Row;
-pub use trust::TrustState;
+pub use trust::{TrustReport, TrustState};
 
 /// Where a setting comes from, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,7 +273,8 @@ impl Store {
     pub fn settings(&self, project: &AbsPath, sources: Sources<'_>) -> Settings {
         let content = trust::Content::read(project);
         let trusted = sources.trust == Trusting::ThisRun
-            || self.trust_of(project, &content.hash()) == TrustState::Trusted;
+            || (!content.is_empty()
+                && self.trust_of(project, &content.hash()) == TrustState::Trusted);
         let mut reading =
             Reading { sources, found: Settings::default(), waiting: Waiting::default() };
         for overlay in sources.policy {

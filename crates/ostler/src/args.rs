@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Session(SessionArgs),
     /// Let what a project brings (rules, hooks, servers) take effect.
     #[command(
-        after_help = "Example:\n  ostler trust .      shows what the folder brings, and trusts exactly that content"
+        after_help = "Examples:\n  ostler trust              shows what the folder brings, and asks\n  ostler trust --yes        trusts exactly that content; a change asks again\n  ostler trust --json       the list for programs"
     )]
     Trust(TrustArgs),
     /// List the providers that can be used.
@@ -279,9 +279,15 @@ pub(crate) struct TraceArgs {
 pub(crate) struct TrustArgs {
     /// The project folder; this one if absent.
     pub(crate) path: Option<PathBuf>,
+    /// Trust what is shown without asking.
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) yes: bool,
     /// Take the trust back.
     #[arg(long)]
     pub(crate) revoke: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Only `--json`.

@@ -1,9 +1,6 @@
-//! `session`, `trust`, `providers`: looking and setting, without a run.
+//! `session`, `providers`: looking and setting, without a run.
 
-use std::{
-    io::{IsTerminal as _, Write as _},
-    path::PathBuf,
-};
+use std::io::{IsTerminal as _, Write as _};
 
 use ostler_host::{Finding, Health, Host};
 use ostler_protocol::{
@@ -14,17 +11,16 @@ use ostler_protocol::{
     },
     session::{TranscriptBlock, TranscriptMessage},
 };
-use ostler_stdx::AbsPath;
 use serde::Serialize;
 
 use crate::{
-    args::{JsonArgs, SessionArgs, SessionCommand, TrustArgs},
+    args::{JsonArgs, SessionArgs, SessionCommand},
     exit::{self, Exit},
     open_host, runtime,
     visible::visible,
 };
 
-fn caller() -> Caller {
+pub(crate) fn caller() -> Caller {
     Caller { client: "cli".to_owned(), transport: TransportKind::InProcess }
 }
 
@@ -125,18 +121,6 @@ fn show_block(block: &TranscriptBlock) -> String {
         }
         TranscriptBlock::Image { media_type, .. } => format!("({media_type})\n"),
     }
-}
-
-/// `trust`: shows what a project brings and trusts exactly that.
-pub(crate) fn trust(args: &TrustArgs) -> Exit {
-    let path = args.path.clone().unwrap_or_else(|| PathBuf::from("."));
-    with_host(
-        async |host: &Host| {
-            let project: AbsPath = host.env().cwd.join(&path);
-            host.trust(&project, !args.revoke)
-        },
-        |said| said,
-    )
 }
 
 /// `providers`.

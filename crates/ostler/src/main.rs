@@ -10,6 +10,7 @@ mod serve;
 mod signals;
 mod terminal;
 mod trace;
+mod trust;
 mod visible;
 mod web;
 
@@ -58,7 +59,7 @@ fn dispatch(args: &[OsString]) -> Exit {
         Some(Command::Serve(args)) => serve::stdio(&args),
         Some(Command::Web(args)) => web::web(&args),
         Some(Command::Session(args)) => housekeeping::session(&args),
-        Some(Command::Trust(args)) => housekeeping::trust(&args),
+        Some(Command::Trust(args)) => trust::trust(&args),
         Some(Command::Providers(args)) => housekeeping::providers(&args),
         Some(Command::Permissions(args)) => permissions::permissions(&args),
         Some(Command::Trace(args)) => trace::trace(&args),

@@ -637,6 +637,10 @@ lastOpenedAt: number,
  */
 exists: boolean, 
 /**
+ * Whether its present content is trusted.
+ */
+trust: TrustState, 
+/**
  * Its sessions.
  */
 sessions: number, };
@@ -645,6 +649,49 @@ sessions: number, };
  * Params of `projects.list`.
  */
 export type ProjectsListParams = Record<symbol, never>;
+
+/**
+ * Params of `projects.trust`.
+ */
+export type ProjectsTrustParams = { 
+/**
+ * The folder, absolute.
+ */
+path: string, 
+/**
+ * The hash of `projects.trustReport`: what was read is what is decided about.
+ */
+hash: string, 
+/**
+ * What is decided.
+ */
+decision: TrustDecision, };
+
+/**
+ * Params of `projects.trustReport`.
+ */
+export type ProjectsTrustReportParams = { 
+/**
+ * The folder, absolute.
+ */
+path: string, };
+
+/**
+ * Result of `projects.trustReport`.
+ */
+export type ProjectsTrustReportResult = { 
+/**
+ * Of the content that is reported; `projects.trust` wants it back.
+ */
+hash: string, 
+/**
+ * Whether that is trusted.
+ */
+state: TrustState, 
+/**
+ * What it brings, file by file.
+ */
+brings: Array<Brought>, };
 
 /**
  * An image in a prompt.
@@ -1588,6 +1635,46 @@ id?: string | null, };
  */
 export type TodoStatus = "pending" | "in_progress" | "completed";
 
+/**
+ * One thing that a repository brings.
+ */
+export type Brought = { 
+/**
+ * What kind of thing.
+ */
+kind: BroughtKind, 
+/**
+ * What it would do, in one line.
+ */
+text: string, 
+/**
+ * Where it stands.
+ */
+file: string, 
+/**
+ * The line in it, from 1.
+ */
+line?: number | null, 
+/**
+ * Whether it waits for trust; else it forbids and counts at once, or never counts.
+ */
+loosens: boolean, };
+
+/**
+ * What kind of thing a repository brings.
+ */
+export type BroughtKind = "hook" | "mcp" | "env" | "endpoint" | "rule" | "command" | "plugin" | "mode";
+
+/**
+ * What is decided about the content of a project.
+ */
+export type TrustDecision = "trust" | "deny" | "revoke";
+
+/**
+ * Whether the present content of a project is trusted.
+ */
+export type TrustState = "yes" | "no" | "changed" | "denied";
+
 /** Every method: its params and its result. */
 export type Methods = {
   /** The tools that a session offers, with their parameters as JSON Schema. */
@@ -1632,6 +1719,10 @@ export type Methods = {
   "providers.list": { params: ProvidersListParams; result: Array<ProviderInfo> };
   /** The project folders that sessions were started in, newest first. */
   "projects.list": { params: ProjectsListParams; result: Array<ProjectRow> };
+  /** What a project's present content brings that could act, and whether it is trusted. */
+  "projects.trustReport": { params: ProjectsTrustReportParams; result: ProjectsTrustReportResult };
+  /** Trusts exactly the content that was reported, refuses it, or takes the trust back. */
+  "projects.trust": { params: ProjectsTrustParams; result: ProjectRow };
   /** Facts of this host. */
   "host.info": { params: HostInfoParams; result: HostInfoResult };
   /** Subscribes this connection to the events of a session, after a place in its stream. */

@@ -39,7 +39,8 @@ fn decided(explained: &Explained) -> (&'static str, &'static str) {
 fn every_stage_can_decide() {
     let home = TempHome::with_project(SETTINGS).unwrap();
     let host = host(&home);
-    host.trust(&host.env().cwd.clone(), true).unwrap();
+    let project = host.env().cwd.clone();
+    host.store().trust(&project, &host.trust_report(&project).hash).unwrap();
     for (call, mode, name, verdict) in [
         ("Bash(rm x)", Mode::Default, "deny rules", "deny"),
         ("Bash(ls; rm x)", Mode::BypassPermissions, "deny rules", "deny"),

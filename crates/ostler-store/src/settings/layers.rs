@@ -126,7 +126,7 @@ impl<'a> Admission<'a> {
 }
 
 /// A mode that loosens is the user's own choice, whoever wrote the file (agent-sdk.md 5.4).
-fn mode_loosens(value: &Value) -> bool {
+pub(super) fn mode_loosens(value: &Value) -> bool {
     matches!(
         value.as_str().and_then(Mode::parse),
         Some(Mode::BypassPermissions | Mode::Auto | Mode::AcceptEdits)

@@ -206,6 +206,11 @@ impl Row {
         }
     }
 
+    /// Whether it neither restricts nor loosens, whatever its value.
+    pub(super) fn is_neutral(&self) -> bool {
+        self.effect == Effect::Neutral
+    }
+
     /// Whether this value may count though nobody vouches for its file.
     pub(super) fn is_harmless(&self, value: &Value) -> bool {
         self.effect == Effect::Neutral || self.tightens(value)

@@ -15,4 +15,5 @@ mod bad_input;
 mod cli;
 mod crash;
 mod doors;
+mod hostile;
 mod support;
