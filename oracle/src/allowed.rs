@@ -148,7 +148,13 @@ const OWN_FILES: &[(&str, &[&str])] = &[
     // Asking for the name of a user reads this where it may.
     ("perl", &["/etc/shadow", "/usr/bin/", "/usr/share/postgresql-common/"]),
     ("sh", &["/usr/bin/"]),
-    ("bash", &["/usr/bin/"]),
+    // It looks for programs everywhere on the path, and lists them when asked to.
+    ("bash", &["/usr/bin/", "/usr/bin", STAND_INS]),
+    ("yq", &["/usr/bin"]),
+    // Where it looks for sockets begins here.
+    ("lsof", &["/"]),
+    ("jps", &["/proc"]),
+    ("git-submodule", &["/usr/bin/gettext.sh"]),
     ("pip", &["/usr/bin"]),
     ("pip3", &["/usr/bin"]),
     ("psql", &["/etc/shadow", "/usr/share/postgresql-common/"]),
@@ -173,8 +179,19 @@ const TRANSPARENT: &[&str] = &[
 ];
 
 /// Programs of the system that are scripts and run others on their own account.
-const SCRIPTS: &[&str] =
-    &["zgrep", "zegrep", "zfgrep", "zdiff", "bzgrep", "xzgrep", "egrep", "fgrep", "zcat", "which"];
+const SCRIPTS: &[&str] = &[
+    "git-submodule",
+    "zgrep",
+    "zegrep",
+    "zfgrep",
+    "zdiff",
+    "bzgrep",
+    "xzgrep",
+    "egrep",
+    "fgrep",
+    "zcat",
+    "which",
+];
 
 /// Words that make any program only say what it is.
 const ABOUT_ITSELF: &[&str] = &[
@@ -249,6 +266,10 @@ pub(crate) fn reads_by_itself(program: &str, path: &str) -> bool {
     if SYSTEM_READERS.contains(&program) && READ_BY_SYSTEM_READERS.iter().any(within) {
         return true;
     }
+    // It shows where programs, sources and manuals lie, and looks for them in all such folders.
+    if program == "whereis" && !path.starts_with("/srv") && !path.starts_with("/home") {
+        return true;
+    }
     if let Some(of_process) = path.strip_prefix("/proc/") {
         let tail = of_process.split_once('/').map_or("", |(_, tail)| tail);
         return OF_A_PROCESS.contains(&tail);
@@ -270,7 +291,9 @@ pub(crate) fn reads_by_itself(program: &str, path: &str) -> bool {
 
 /// Whether a program writes this by itself: about its own process, and nothing that stays.
 pub(crate) fn writes_by_itself(program: &str, path: &str) -> bool {
-    program == "java" && path.starts_with("/proc/") && path.ends_with("/coredump_filter")
+    ["java", "javac", "jar", "javap", "jps"].contains(&program)
+        && path.starts_with("/proc/")
+        && path.ends_with("/coredump_filter")
 }
 
 /// Whether a path is inside the project, private, or no file at all.

@@ -18,6 +18,7 @@ mod git;
 mod limits;
 mod listing;
 mod programs;
+mod pure;
 mod sed;
 mod tar;
 #[cfg(test)]

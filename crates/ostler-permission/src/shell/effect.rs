@@ -12,7 +12,7 @@ use super::{
     flags::{self, Arg},
     git,
     programs::{self, Args, Program},
-    sed, tar,
+    pure, sed, tar,
     values::Choice,
     word::Word,
 };
@@ -160,6 +160,9 @@ fn of_program(words: &[Word], cwds: &Cwds) -> Effect {
     let unless = || cwds.above(programs::switched_by(name));
     if programs::tells_version(name, args) {
         return Effect { unless: unless(), ..Effect::reads(Vec::new()) };
+    }
+    if let Some(touches) = pure::read(name, args, cwds) {
+        return Effect::reads(touches);
     }
     if let Some((program, used)) = programs::find(name, args) {
         return match table(program, &args[used..], cwds) {

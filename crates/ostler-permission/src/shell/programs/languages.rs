@@ -7,7 +7,6 @@ pub(super) const ROWS: &[Program] = &[
     row("node --help", Args::Nothing, true, ""),
     row("node --v8-options", Args::Nothing, true, ""),
     needing(&["-c", "--check"], "node", Args::Read, "-c --check"),
-    row("npm help", Args::Nothing, true, ""),
     row("python -h", Args::Nothing, true, ""),
     row("python --help", Args::Nothing, true, ""),
     row("python3 -h", Args::Nothing, true, ""),

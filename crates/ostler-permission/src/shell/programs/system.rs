@@ -1,5 +1,5 @@
 //! Programs that tell about the machine, its processes and its network. None of them talks to
-//! another machine.
+//! another machine, and none writes (`top` makes a folder in the home).
 
 use super::{Args, Program, needing, row};
 
@@ -51,7 +51,6 @@ pub(super) const ROWS: &[Program] = &[
     row("pgrep", Args::Data, false, "-f -l -a -c -x -u: -P: -n -o -i -v -d:"),
     row("pidof", Args::Data, false, "-s -x"),
     row("pstree", Args::Data, true, "-p -a -u -l -n -A -g -c"),
-    needing(&["-b"], "top", Args::Nothing, "-b -n: -p: -o: -u: -w: -i -c -H"),
     row(
         "lsof",
         Args::Look { here: false },

@@ -1,7 +1,8 @@
 //! Programs that, asked for their version, do nothing else.
 //!
 //! Not those that first run, fetch or load what a project brings (`yarn`, `pnpm`, `composer`,
-//! `pytest`, `poetry`, `dotnet`, `terraform`).
+//! `pytest`, `poetry`, `dotnet`), that talk to a server (`terraform`, `kubectl`), or that write
+//! into the home (`gcloud`).
 
 use super::super::word::Word;
 
@@ -94,7 +95,6 @@ const LONG: &[&str] = &[
     "Rscript",
     "julia",
     "aws",
-    "gcloud",
     "az",
     "vim",
     "nvim",
@@ -147,8 +147,6 @@ const OTHER: &[(&str, &[&str])] = &[
     ("ssh", &["-V"]),
     ("tmux", &["-V"]),
     ("nginx", &["-v"]),
-    ("kubectl", &["version", "--client"]),
-    ("kubectl", &["version", "--client", "-o", "json"]),
     ("helm", &["version"]),
     ("minikube", &["version"]),
     ("zig", &["version"]),
