@@ -2,7 +2,7 @@
 import { useEffect } from "react";
 import type { App as Context } from "./actions/app";
 import { openPalette } from "./actions/dialogs";
-import { Attention, Questions } from "./features/attention";
+import { Attention, Questions, SessionTrust } from "./features/attention";
 import { Composer } from "./features/composer";
 import { AppProvider, useApp, useOpenThread, useStored, useView } from "./features/context";
 import { Dialogs } from "./features/Dialogs";
@@ -75,6 +75,7 @@ function Session({ sessionId }: { sessionId: string }) {
       <Header />
       <Thread />
       <Work />
+      <SessionTrust />
       <Questions />
       <Attention />
       {status !== "missing" && <Composer sessionId={sessionId} />}

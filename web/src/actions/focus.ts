@@ -1,7 +1,15 @@
 // The regions of the page by id, and moving between them (F6). Where one came from is remembered,
 // so that a key leads back.
 
-export const REGIONS = ["rail", "header", "thread", "questions", "attention", "composer"] as const;
+export const REGIONS = [
+  "rail",
+  "header",
+  "thread",
+  "trust",
+  "questions",
+  "attention",
+  "composer",
+] as const;
 export type Region = (typeof REGIONS)[number];
 
 export function focusRegion(region: Region): boolean {

@@ -11,13 +11,18 @@ export const jumpAttention: Action = {
   title: texts.actions.attention,
   keys: ["mod+j"],
   run(app) {
-    const regions = ["attention", "questions"] as const;
+    const regions = ["attention", "questions", "trust"] as const;
     const bars = regions.map((region) => document.getElementById(region));
     if (bars.some((bar) => bar?.contains(document.activeElement))) return leaveAttention();
     if (requestInView(app) || questionInView(app)) {
       cameFrom = document.activeElement instanceof HTMLElement ? document.activeElement : null;
       app.view.setState({ region: "thread", dialog: null });
       focusRegion(requestInView(app) ? "attention" : "questions");
+      return;
+    }
+    if (document.getElementById("trust")) {
+      cameFrom = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+      focusRegion("trust");
       return;
     }
     const waiting = Object.values(app.store.get().rows).find((row) => (row.pending ?? 0) > 0);

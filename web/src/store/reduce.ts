@@ -4,6 +4,7 @@ import type {
   HostInfoResult,
   KnownEvent,
   ProjectRow,
+  ProjectsTrustReportResult,
   SessionId,
   SessionOpenResult,
 } from "../protocol";
@@ -25,6 +26,7 @@ export type Input =
   | { kind: "line"; line: Line; at: number }
   | { kind: "host"; info: HostInfoResult }
   | { kind: "projects"; rows: ProjectRow[] }
+  | { kind: "trust"; path: string; report: ProjectsTrustReportResult }
   | { kind: "rows"; rows: Row[] }
   | { kind: "row"; row: Row }
   | { kind: "startFailed"; failure: Failure }
@@ -54,6 +56,8 @@ export function reduce(state: State, input: Input): State {
       return { ...state, host: input.info, startFailure: null };
     case "projects":
       return { ...state, projects: input.rows };
+    case "trust":
+      return { ...state, trust: { ...state.trust, [input.path]: input.report } };
     case "rows":
       return { ...state, listed: true, startFailure: null, rows: listed(state.rows, input.rows) };
     case "row":

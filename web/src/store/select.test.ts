@@ -86,7 +86,9 @@ describe("lines", () => {
 });
 
 describe("rail", () => {
-  const projects = [{ path: "/h/a", name: "a", lastOpenedAt: 2, exists: true, sessions: 1 }];
+  const projects = [
+    { path: "/h/a", name: "a", lastOpenedAt: 2, exists: true, sessions: 1, trust: "yes" as const },
+  ];
   const rows = Object.fromEntries(
     [
       row({ id: "1", title: "Old", projectPath: "/h/a", lastTurnAt: 1 }),

@@ -8,6 +8,7 @@ import type {
   NoticeLevel,
   PermissionAsked,
   ProjectRow,
+  ProjectsTrustReportResult,
   PromptImage,
   QuestionAsked,
   QueuedMessage,
@@ -150,6 +151,8 @@ export interface State {
   lastGoodAt: number | null;
   host: HostInfoResult | null;
   projects: ProjectRow[];
+  /** What each folder that was looked at brings. */
+  trust: Record<string, ProjectsTrustReportResult>;
   rows: Record<SessionId, Row>;
   listed: boolean;
   startFailure: Failure | null;
@@ -165,6 +168,7 @@ export function emptyState(): State {
     lastGoodAt: null,
     host: null,
     projects: [],
+    trust: {},
     rows: {},
     listed: false,
     startFailure: null,

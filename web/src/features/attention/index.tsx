@@ -1,2 +1,3 @@
 export { Attention } from "./Attention";
 export { Questions } from "./Questions";
+export { SessionTrust, Trust } from "./Trust";

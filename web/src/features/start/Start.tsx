@@ -4,6 +4,7 @@ import { startDemo } from "../../actions/start-demo";
 import { Button } from "../../ui/Button";
 import { shortPath } from "../../ui/format";
 import { failureText, texts } from "../../ui/texts";
+import { Trust } from "../attention";
 import { useApp, useStored } from "../context";
 import { NoModel } from "./NoModel";
 import { Recent } from "./Recent";
@@ -39,6 +40,9 @@ function Ready() {
         <Button look="line" onClick={() => void startDemo.run(app)}>
           {texts.start.demo}
         </Button>
+      </div>
+      <div className="mt-6 -mx-4">
+        <Trust path={host.cwd} />
       </div>
       <Recent />
     </>
