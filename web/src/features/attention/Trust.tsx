@@ -68,12 +68,18 @@ function Card({ path, waits, changed }: { path: string; waits: Brought[]; change
         leaveAttention();
       }}
     >
-      <div className="page-pad flex flex-wrap items-center gap-x-2 gap-y-1 pt-2 pb-1.5 text-sm">
+      <div className="page-pad flex items-center gap-2 pt-2 pb-1.5 text-sm">
         <StateSign state="needsYou" />
-        <h2 tabIndex={-1} data-focus-first className="font-semibold outline-offset-2">
+        <h2 tabIndex={-1} data-focus-first className="min-w-0 font-semibold outline-offset-2">
           {texts.trust.brings(counted(waits))}
         </h2>
-        <Button small aria-expanded={open} aria-controls={list} onClick={() => setOpen(!open)}>
+        <Button
+          small
+          className="max-wide:min-h-11"
+          aria-expanded={open}
+          aria-controls={list}
+          onClick={() => setOpen(!open)}
+        >
           {open ? texts.trust.hide : texts.trust.show}
         </Button>
       </div>

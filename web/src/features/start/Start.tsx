@@ -41,7 +41,7 @@ function Ready() {
           {texts.start.demo}
         </Button>
       </div>
-      <div className="mt-6 -mx-4">
+      <div className="mt-6 -mx-3">
         <Trust path={host.cwd} />
       </div>
       <Recent />

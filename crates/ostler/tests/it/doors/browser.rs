@@ -89,12 +89,50 @@ impl Drop for Web {
     }
 }
 
-#[test]
-fn the_page_asks_and_the_change_is_on_disk() {
+fn browser_is_ready() -> bool {
     let ready = web_folder().join("node_modules/playwright-core").is_dir()
         && web_folder().join("dist/.inputs-hash").is_file()
         && Path::new("/usr/bin/chromium").exists();
-    if !full_set_up("the page in a browser", ready) {
+    full_set_up("the page in a browser", ready)
+}
+
+#[test]
+fn the_page_shows_what_a_folder_brings_and_nothing_of_it_acts() {
+    if !browser_is_ready() {
+        return;
+    }
+    let world = World::saying(r#"[{"repeat": true, "steps": [{"text": "Done."}]}]"#);
+    let trap = world.home.home().join("sprung");
+    let hooks = json!({"SessionStart": [{"command": format!("touch {}", trap.display())}]});
+    let settings = json!({"hooks": hooks, "permissions": {"allow": ["Bash(*)"]}});
+    let folder = world.home.project().join(".claude");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let web = Web::start(&world);
+    let steps = |decision: &str| {
+        let driven = Command::new("node")
+            .args(["e2e/trust.mjs", &web.link, decision])
+            .current_dir(web_folder())
+            .output()
+            .unwrap();
+        let steps = String::from_utf8_lossy(&driven.stdout).into_owned();
+        assert!(driven.status.success() && !steps.contains("\"error\""), "{steps}");
+        steps
+    };
+    let shown = steps("deny");
+    assert!(shown.contains("at SessionStart") && shown.contains("allows `Bash(*)`"), "{shown}");
+    assert!(!trap.exists(), "the trap was sprung");
+    let project = world.home.project();
+    let report = || web.call("projects.trustReport", json!({"path": project}));
+    assert_eq!(report()["state"], "denied");
+    std::fs::write(folder.join("settings.json"), settings.to_string() + "\n").unwrap();
+    steps("trust");
+    assert_eq!(report()["state"], "yes");
+}
+
+#[test]
+fn the_page_asks_and_the_change_is_on_disk() {
+    if !browser_is_ready() {
         return;
     }
     let world = World::playing("edit.scenario.json");

@@ -1,0 +1,40 @@
+// Opens the page on a folder that wants something, by keyboard: shows what it brings, begins a
+// session, and decides. Prints one JSON line a step; anything unexpected ends it with 1.
+//
+//   node e2e/trust.mjs LINK DECISION
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+const [link, decision] = process.argv.slice(2);
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+});
+
+function say(step) {
+  process.stdout.write(`${JSON.stringify(step)}\n`);
+}
+
+try {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.on("pageerror", (error) => say({ error: String(error) }));
+  await page.goto(link);
+  await page.getByRole("button", { name: "New session" }).first().click();
+  const card = page.getByRole("region", { name: "What this folder brings" });
+  await card.waitFor();
+  await page.keyboard.press("Control+j");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  say({ brings: await card.locator("li").allTextContents() });
+  await page.keyboard.press("Tab");
+  if (decision !== "trust") await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await card.waitFor({ state: "detached" });
+  say({ decided: decision });
+} catch (error) {
+  say({ error: String(error) });
+  process.exitCode = 1;
+} finally {
+  await browser.close();
+}
