@@ -17,6 +17,11 @@ const MAX_COMPOUND: usize = 40;
 /// `case` words: the second parser's time grows exponentially with their nesting.
 const MAX_CASES: usize = 8;
 
+/// Bars and here-documents: the time for one pipeline, and for words that open such documents,
+/// grows with the square of their number.
+const MAX_BARS: usize = 1_000;
+const MAX_DOCUMENTS: usize = 250;
+
 /// Why a script is too much, if it is.
 pub(super) fn too_much(script: &str) -> Option<&'static str> {
     if script.len() > MAX_BYTES {
@@ -29,6 +34,9 @@ pub(super) fn too_much(script: &str) -> Option<&'static str> {
     };
     if script.contains(odd) {
         return Some("the script holds control characters or odd spaces");
+    }
+    if script.matches('|').count() > MAX_BARS || script.matches("<<").count() > MAX_DOCUMENTS {
+        return Some("the script has too many parts");
     }
     let (brackets, compound) = nesting(script);
     let cases = script.split(|c: char| !c.is_alphanumeric()).filter(|word| *word == "case").count();

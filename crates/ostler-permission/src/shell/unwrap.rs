@@ -203,13 +203,59 @@ fn shell(words: &[Word]) -> Inner {
             break;
         }
     }
+    let name = words[0].text.as_deref().map_or("", base_name);
     match script.and_then(|at| words.get(at)) {
         Some(word) => match &word.text {
+            // The script is read as bash reads it.
+            Some(text) if name != "bash" && !is_read_alike(name, text) => {
+                Inner::Unknown(format!("`{name}` may read its script in another way than bash"))
+            }
             Some(text) => Inner::Script { text: text.clone(), span: word.span, transparent: true },
             None => Inner::Unknown("the script of a shell is not fixed text".into()),
         },
         None => Inner::Unknown("a shell runs a script that is not shown".into()),
     }
+}
+
+/// Whether a script means to this shell what it means to bash.
+fn is_read_alike(shell: &str, script: &str) -> bool {
+    const MARKS: &[&str] = &[
+        "[[ ", "[[\t", "[[\n", "((", "$'", "$\"", "&>", "|&", "<<<", "<(", ">(", "=(", ";&", "^^",
+        ",,",
+    ];
+    const WORDS: &[&str] = &[
+        "builtin",
+        "caller",
+        "compgen",
+        "complete",
+        "coproc",
+        "declare",
+        "dirs",
+        "disown",
+        "enable",
+        "function",
+        "help",
+        "history",
+        "let",
+        "local",
+        "logout",
+        "mapfile",
+        "popd",
+        "pushd",
+        "readarray",
+        "select",
+        "shopt",
+        "source",
+        "suspend",
+        "typeset",
+    ];
+    let part = |c: char| !(c.is_alphanumeric() || "_-./=".contains(c));
+    matches!(shell, "sh" | "dash" | "ash")
+        && !MARKS.iter().any(|mark| {
+            // `$((` counts in every shell.
+            script.match_indices(mark).any(|(at, _)| *mark != "((" || !script[..at].ends_with('$'))
+        })
+        && !script.split(part).any(|word| WORDS.contains(&word))
 }
 
 fn joined_script(words: &[Word]) -> Inner {

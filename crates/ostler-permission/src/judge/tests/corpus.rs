@@ -150,6 +150,7 @@ const HARMLESS: &[&str] = &[
     "time ls",
     "nice -n 5 grep -r foo src",
     "bash -c 'ls src && cat Cargo.toml'",
+    "sh -c 'ls src && cat Cargo.toml | head -n $((2 + 1))'",
     "! grep -q foo bar.txt",
     "tree -L 2",
     "ls -la /p/src",
@@ -453,6 +454,14 @@ const MUST_ASK: &[&str] = &[
     "bash < script.sh",
     "curl x | sh",
     "sh -c 'sh -c \"rm x\"'",
+    // Another shell than bash reads these in its own way.
+    "sh -c '[[ a > b ]]'",
+    "sh -c '(( 1 > b ))'",
+    "dash -c 'ls &> /dev/null'",
+    "sh -c 'declare -p HOME'",
+    "zsh -c 'ls'",
+    "fish -c 'ls'",
+    "ksh -c 'ls'",
     "timeout 5 rm x",
     "timeout --unknown 5 ls",
     "nohup rm x",
@@ -544,7 +553,9 @@ fn wide_scripts_are_not_read() {
     let long = format!("echo {}", "x".repeat(70_000));
     let deep = format!("echo {}{}", "$(echo ".repeat(40), ")".repeat(40));
     let many = "ls; ".repeat(9_000);
-    for script in [long, deep, many] {
+    // These took half a minute.
+    let (bars, documents) = ("a | ".repeat(16_000), "<<".repeat(32_000));
+    for script in [long, deep, many, bars, documents] {
         assert_eq!(Case::bash(&script).verdict(), Ask);
     }
 }

@@ -43,7 +43,8 @@ pub(super) const ROWS: &[Program] = &[
     ),
     row(
         "file",
-        Args::Look { here: false },
+        // Of the content it only tells the kind.
+        Args::Read,
         false,
         "-b -i -L -h -k -z -s --brief --mime --mime-type --mime-encoding --dereference -I --extension",
     ),
