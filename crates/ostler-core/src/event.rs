@@ -8,6 +8,7 @@ use ostler_protocol::{
 };
 use ostler_provider::{BlockKind, Failure, StopReason};
 use ostler_stdx::AbsPath;
+use ostler_store::record::HookRecord;
 use serde_json::{Map, Value};
 
 use crate::turn::{DeniedBy, Question};
@@ -225,6 +226,10 @@ pub enum SessionEvent {
     },
     /// Tools work in this folder from here on; `None` is the project folder.
     FolderChanged(Option<AbsPath>),
+    /// A hook starts; progress only.
+    HookStarted(Box<HookRun>),
+    /// A hook ran; in the log.
+    HookRan(Box<HookRun>),
     /// Something worth a quiet line.
     Notice {
         /// Whether it is a warning.
@@ -304,6 +309,51 @@ pub struct ToolDone {
     pub diffs: Vec<FileDiff>,
 }
 
+/// One run of a hook. What is known only at its end is empty before.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HookRun {
+    /// Its own id.
+    pub id: String,
+    /// The hook's name.
+    pub name: String,
+    /// The event that it ran for.
+    pub event: String,
+    /// The call that it is about.
+    pub tool_call_id: Option<ToolCallId>,
+    /// What is shown while it runs.
+    pub status: Option<String>,
+    /// `success`, `error` or `cancelled`.
+    pub outcome: String,
+    /// Its output.
+    pub stdout: String,
+    /// Its errors.
+    pub stderr: String,
+    /// Its exit code, if it was a command that ended by itself.
+    pub exit_code: Option<i32>,
+    /// How long it ran.
+    pub ms: u64,
+    /// Why it failed.
+    pub problem: Option<String>,
+    /// Why it stands in the way, if it does.
+    pub blocked: Option<String>,
+}
+
+impl HookRun {
+    pub(crate) fn into_record(self) -> HookRecord {
+        HookRecord {
+            hook_id: self.id,
+            name: self.name,
+            event: self.event,
+            tool_use_id: self.tool_call_id.map(|id| id.0),
+            outcome: self.outcome,
+            exit_code: self.exit_code,
+            ms: self.ms,
+            problem: self.problem,
+            blocked: self.blocked,
+        }
+    }
+}
+
 /// A call that was refused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Denial {
@@ -328,6 +378,10 @@ pub enum RunReason {
     Failed,
     /// The limit of answers was reached.
     Turns,
+    /// A hook ended it.
+    HookStopped,
+    /// A hook kept its message back.
+    Blocked,
 }
 
 impl RunReason {
@@ -345,6 +399,8 @@ impl RunReason {
             Self::InterruptedStreaming | Self::InterruptedTools => "interrupted",
             Self::Failed => "failed",
             Self::Turns => "turns",
+            Self::HookStopped => "hook_stopped",
+            Self::Blocked => "blocked",
         }
     }
 }

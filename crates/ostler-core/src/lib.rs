@@ -10,12 +10,14 @@ pub mod mend;
 pub mod session;
 pub mod turn;
 
-pub use event::{AskedEvent, Denial, RunEnd, RunReason, SessionEvent};
+pub use event::{AskedEvent, Denial, HookRun, RunEnd, RunReason, SessionEvent};
 pub use session::{
-    Command, Gate, GateCall, ModelChoice, Place, PlainRunner, PromptReply, Ran, Runner,
-    SessionConfig, SessionHandle, SessionParts, SessionSnapshot, Sink, spawn,
+    Adviser, Command, Gate, GateCall, ModelChoice, Moderation, NoAdviser, Place, PlainRunner,
+    PromptReply, Ran, Runner, SessionConfig, SessionHandle, SessionParts, SessionSnapshot, Sink,
+    spawn,
 };
 pub use turn::{
-    Answer, AnswerSource, DeniedBy, Effect, Input, Policy, Prompt, Question, Ruling, ToolCall,
-    ToolOutcome, Turn, step, tasks_gone,
+    Advice, Answer, AnswerSource, Aside, DeniedBy, Effect, Input, MOST_RETURNS, Moment, Moments,
+    Policy, Prompt, Question, Ruled, Ruling, SettledCall, ToolCall, ToolOutcome, Turn, step,
+    tasks_gone,
 };

@@ -14,7 +14,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures::future::BoxFuture;
 use ostler_protocol::{Mode, Usage};
 use ostler_provider::{Effort, Provider, Thinking};
-use ostler_stdx::{AbsPath, Clock, IdGen};
+use ostler_stdx::{AbsPath, Cancel, Clock, IdGen};
 use ostler_store::{
     SessionLog,
     record::{Entry, FrozenBlock, QueuedPrompt},
@@ -22,8 +22,8 @@ use ostler_store::{
 use ostler_tool::{Outputs, Registry, SessionState, ToolCx};
 
 use crate::{
-    event::{AskedEvent, SessionEvent},
-    turn::{Ruling, ToolCall},
+    event::{AskedEvent, HookRun, SessionEvent},
+    turn::{Advice, Moment, Moments, Ruled, ToolCall},
 };
 pub use calls::{PlainRunner, Ran, Runner};
 pub use handle::{Command, Place, PromptReply, SessionHandle};
@@ -35,7 +35,41 @@ pub const MAILBOX: usize = 256;
 pub trait Gate: Send + Sync + std::fmt::Debug {
     /// Says whether a call may run. Must not block the session: facts are gathered in the
     /// returned future.
-    fn judge(&self, call: GateCall) -> BoxFuture<'static, Ruling>;
+    fn judge(&self, call: GateCall) -> BoxFuture<'static, Ruled>;
+}
+
+/// Has a say before a run goes on.
+pub trait Adviser: Send + Sync + std::fmt::Debug {
+    /// At which points; asked often, so it must be cheap.
+    fn moments(&self) -> Moments;
+
+    /// What it says. Must not block the session, and ends soon when cancelled.
+    fn advise(&self, moment: Moment, at: Moderation) -> BoxFuture<'static, Advice>;
+}
+
+/// Has nothing to say.
+#[derive(Debug, Clone, Copy)]
+pub struct NoAdviser;
+
+impl Adviser for NoAdviser {
+    fn moments(&self) -> Moments {
+        Moments::default()
+    }
+
+    fn advise(&self, _: Moment, _: Moderation) -> BoxFuture<'static, Advice> {
+        Box::pin(std::future::ready(Advice::default()))
+    }
+}
+
+/// What an adviser is told of the session.
+#[derive(Debug, Clone)]
+pub struct Moderation {
+    /// The folder that tools work in.
+    pub cwd: AbsPath,
+    /// The mode in force.
+    pub mode: Mode,
+    /// Nobody waits for the answer any more.
+    pub cancel: Cancel,
 }
 
 /// A call to judge.
@@ -121,6 +155,10 @@ pub struct SessionParts {
     pub outputs: Outputs,
     /// Who judges its calls.
     pub gate: Arc<dyn Gate>,
+    /// Who has a say before its runs go on.
+    pub adviser: Arc<dyn Adviser>,
+    /// Runs of hooks, to be written and shown; bounded by whoever sends them.
+    pub hook_runs: tokio::sync::mpsc::Receiver<HookRun>,
     /// Who sees its events.
     pub sink: Arc<dyn Sink>,
     /// What time it is.

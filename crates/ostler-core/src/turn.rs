@@ -9,11 +9,13 @@
 //! | Sampling | wait in the queue | close what is open: Idle | grow; at its end Working or Idle | late: ignored |
 //! | Working | wait in the queue | close what does not run: Stopping, or Idle | late: ignored | settle in call order; at the end Sampling or Idle |
 //! | Stopping | wait in the queue | - | late: ignored | ToolDone settles; at the last Idle |
+//! | Pausing | wait in the queue | close the run: Idle | late: ignored | late: ignored; Advised goes on |
 //!
 //! Idle with a waiting message goes on to Sampling at once.
 
 mod background;
 mod batch;
+mod pause;
 mod sampling;
 mod types;
 
@@ -35,10 +37,12 @@ use crate::{
 };
 pub use background::tasks_gone;
 use batch::Batch;
+use pause::Pause;
+pub use pause::{Advice, Aside, MOST_RETURNS, Moment, Moments, SettledCall};
 use sampling::Sampling;
 pub use types::{
-    Answer, AnswerSource, DeniedBy, Effect, Input, JournalPlace, Policy, Prompt, Question, Ruling,
-    ToolCall, ToolOutcome,
+    Answer, AnswerSource, DeniedBy, Effect, Input, JournalPlace, Policy, Prompt, Question, Ruled,
+    Ruling, ToolCall, ToolOutcome,
 };
 
 /// The state of a session's turn machine.
@@ -60,6 +64,10 @@ pub struct Turn {
     before_plan: Mode,
     /// Names the newest model call; events of older ones are late.
     model_call: u64,
+    /// Where the host wants to have its say.
+    moments: Moments,
+    /// Names the newest question to the host; answers to older ones are late.
+    consultation: u64,
 }
 
 #[derive(Debug)]
@@ -70,6 +78,8 @@ enum State {
     Working(Batch),
     /// Interrupted, and calls still run.
     Stopping(Batch),
+    /// The host has its say.
+    Pausing(Pause),
 }
 
 /// What is known of the run that goes on.
@@ -88,6 +98,12 @@ struct Run {
     last_message: MessageId,
     stop_reason: Option<String>,
     denials: Vec<Denial>,
+    /// How often the host sent the model back to work.
+    returns: u32,
+    /// Whether its start was shown.
+    told: bool,
+    /// Whether its start is in the log.
+    written: bool,
 }
 
 impl Run {
@@ -136,6 +152,8 @@ impl Turn {
             tasks: Vec::new(),
             before_plan: if mode == Mode::Plan { Mode::Default } else { mode },
             model_call: 0,
+            moments: Moments::default(),
+            consultation: 0,
         }
     }
 
@@ -167,7 +185,9 @@ impl Turn {
     pub fn open_requests(&self) -> Vec<crate::event::AskedEvent> {
         match &self.state {
             State::Working(batch) => batch.open_requests(self.mode),
-            State::Idle | State::Sampling(_) | State::Stopping(_) => Vec::new(),
+            State::Idle | State::Sampling(_) | State::Stopping(_) | State::Pausing(_) => {
+                Vec::new()
+            },
         }
     }
 
@@ -176,7 +196,7 @@ impl Turn {
     pub fn open_block(&self) -> Option<(MessageId, u32, u32, bool, String)> {
         match &self.state {
             State::Sampling(sampling) => sampling.open_block(),
-            State::Idle | State::Working(_) | State::Stopping(_) => None,
+            State::Idle | State::Working(_) | State::Stopping(_) | State::Pausing(_) => None,
         }
     }
 
@@ -203,7 +223,9 @@ pub fn step(turn: &mut Turn, input: Input) -> Vec<Effect> {
                 turn.on_model(event, &mut out);
             }
         }
-        Input::Judged { call_id, ruling } => turn.on_judged(&call_id, ruling, &mut out),
+        Input::Judged { call_id, ruled } => turn.on_judged(&call_id, ruled, &mut out),
+        Input::Advised { id, advice } => turn.on_advised(id, advice, &mut out),
+        Input::Hook(run) => turn.on_hook(run, &mut out),
         Input::Answered { request_id, answer } => turn.on_answered(&request_id, answer, &mut out),
         Input::ToolDone { call_id, outcome, ms } => {
             turn.on_tool_done(&call_id, outcome, ms, &mut out)
@@ -237,7 +259,12 @@ impl Turn {
     }
 
     fn queue_record(&self) -> Record {
-        Record::Own(Own::Queue { items: self.queue.iter().cloned().collect() })
+        let paused = match &self.state {
+            State::Pausing(pause) => pause.waiting(),
+            State::Idle | State::Sampling(_) | State::Working(_) | State::Stopping(_) => Vec::new(),
+        };
+        let items = paused.into_iter().chain(self.queue.iter().cloned());
+        Record::Own(Own::Queue { items: items.collect() })
     }
 
     fn on_dequeue(&mut self, id: &str, out: &mut Vec<Effect>) {
@@ -252,7 +279,12 @@ impl Turn {
     fn on_clear_queue(&mut self, out: &mut Vec<Effect>) {
         let (notes, prompts): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|item| item.note);
         self.queue.extend(notes);
-        let ids: Vec<_> = prompts.into_iter().map(|item| item.id).collect();
+        let joining = match &mut self.state {
+            State::Pausing(pause) => pause.take_joining(),
+            State::Idle | State::Sampling(_) | State::Working(_) | State::Stopping(_) => Vec::new(),
+        };
+        let waiting = prompts.into_iter().map(|item| item.id);
+        let ids: Vec<_> = joining.into_iter().chain(waiting).collect();
         if !ids.is_empty() {
             out.push(Effect::Append(vec![self.queue_record()]));
             out.extend(ids.into_iter().map(|id| Effect::Emit(SessionEvent::Dequeued { id })));
@@ -278,44 +310,26 @@ impl Turn {
     /// in the queue, if it was shown there.
     fn start_run(
         &mut self,
-        prompts: Vec<(Prompt, Option<String>)>,
+        mut prompts: Vec<(Prompt, Option<String>)>,
         from_queue: bool,
         out: &mut Vec<Effect>,
     ) {
-        let queued_ids: Vec<_> = prompts.iter().filter_map(|(_, id)| id.clone()).collect();
         let run_id = RunId(self.ids.uuid());
-        let mut records = Vec::new();
-        let mut events = vec![SessionEvent::RunStarted {
-            run_id: run_id.clone(),
-            queued_ids: queued_ids.clone(),
-        }];
-        let mut ids = Vec::new();
+        for (prompt, _) in &mut prompts {
+            prompt.uuid.get_or_insert_with(|| self.ids.uuid());
+        }
+        let ids: Vec<_> = prompts
+            .iter()
+            .filter_map(|(prompt, _)| prompt.uuid.clone().map(MessageId))
+            .collect();
         let told = prompts.iter().find(|(prompt, _)| !prompt.note).or(prompts.first());
-        let origin = told.and_then(|(prompt, _)| prompt.origin.clone());
-        let last_prompt = prompts.iter().rfind(|(prompt, _)| !prompt.note);
-        let last_prompt = last_prompt.map(|(prompt, _)| prompt.content.text());
-        for (prompt, queued_id) in prompts {
-            let (entry, event) = self.user_entry(prompt, queued_id);
-            ids.push(MessageId(entry.uuid.clone()));
-            records.push(Record::User(entry));
-            events.push(event);
-            records.append(&mut self.opening);
-        }
         let first = ids.first().cloned().unwrap_or_else(|| MessageId(String::new()));
-        records.push(Record::Own(Own::RunStarted {
-            run_id: run_id.0.clone(),
-            prompt: first.0.clone(),
-        }));
-        records.extend(last_prompt.map(Record::LastPrompt));
-        if from_queue {
-            records.push(self.queue_record());
-        }
         self.run = Some(Run {
             id: run_id,
             user_messages: u32::try_from(ids.len()).unwrap_or(u32::MAX),
             prompts: ids,
-            queued_ids,
-            origin,
+            queued_ids: prompts.iter().filter_map(|(_, id)| id.clone()).collect(),
+            origin: told.and_then(|(prompt, _)| prompt.origin.clone()),
             responses: 0,
             usage: Usage::default(),
             context_tokens: 0,
@@ -324,10 +338,83 @@ impl Turn {
             last_message: first,
             stop_reason: None,
             denials: Vec::new(),
+            returns: 0,
+            told: false,
+            written: false,
         });
+        let moment = Self::moment_of(&prompts, true).filter(|_| self.moments.prompt);
+        match moment {
+            Some(moment) => {
+                out.extend(self.run_started());
+                self.pause(Pause::Begin { prompts, from_queue }, moment, out);
+            }
+            None => self.begin(prompts, from_queue, Advice::default(), out),
+        }
+    }
+
+    /// The start of the run, if it was not shown yet.
+    fn run_started(&mut self) -> Option<Effect> {
+        let run = self.run.as_mut().filter(|run| !run.told)?;
+        run.told = true;
+        Some(Effect::Emit(SessionEvent::RunStarted {
+            run_id: run.id.clone(),
+            queued_ids: run.queued_ids.clone(),
+        }))
+    }
+
+    /// The messages are let in and the model is asked, unless the host says otherwise.
+    fn begin(
+        &mut self,
+        prompts: Vec<(Prompt, Option<String>)>,
+        from_queue: bool,
+        mut advice: Advice,
+        out: &mut Vec<Effect>,
+    ) {
+        let stop = advice.aside.stop.take();
+        self.let_in(prompts, from_queue, advice, out);
+        match stop {
+            Some(reason) => self.end_for(reason, Vec::new(), out),
+            None => self.call_model(out),
+        }
+    }
+
+    /// Writes and shows the messages that a run begins with, and what the host adds.
+    fn let_in(
+        &mut self,
+        mut prompts: Vec<(Prompt, Option<String>)>,
+        from_queue: bool,
+        mut advice: Advice,
+        out: &mut Vec<Effect>,
+    ) {
+        let started = self.run_started();
+        if advice.hides_prompt && !advice.aside.context.is_empty() {
+            hide(&mut prompts, std::mem::take(&mut advice.aside.context));
+        }
+        let last_prompt = prompts.iter().rfind(|(prompt, _)| !prompt.note);
+        let last_prompt = last_prompt.map(|(prompt, _)| prompt.content.text());
+        let mut records = Vec::new();
+        let mut events: Vec<_> = started.into_iter().collect();
+        for (prompt, queued_id) in prompts {
+            let (entry, event) = self.user_entry(prompt, queued_id);
+            records.push(Record::User(entry));
+            events.push(Effect::Emit(event));
+            records.append(&mut self.opening);
+        }
+        records.extend(self.context_records(advice.aside.context));
+        if let Some(run) = &mut self.run {
+            run.written = true;
+            records.push(Record::Own(Own::RunStarted {
+                run_id: run.id.0.clone(),
+                prompt: run.last_message.0.clone(),
+            }));
+        }
+        records.extend(last_prompt.map(Record::LastPrompt));
+        if from_queue {
+            records.push(self.queue_record());
+        }
         out.push(Effect::Append(records));
-        out.extend(events.into_iter().map(Effect::Emit));
-        self.call_model(out);
+        out.extend(events);
+        self.titled(advice.title, out);
     }
 
     fn user_entry(
@@ -376,15 +463,20 @@ impl Turn {
     ) {
         self.state = State::Idle;
         let Some(run) = self.run.take() else { return };
-        records.push(Record::Own(Own::RunEnded {
-            run_id: run.id.0.clone(),
-            reason: reason.name().to_owned(),
-            message: failure.as_ref().map(|failure| failure.message.clone()),
-            ms: 0,
-            usage: run.usage,
-        }));
-        out.push(Effect::Append(records));
-        out.push(Effect::Sync);
+        // Of a run whose messages were erased the log knows nothing.
+        if run.written {
+            records.push(Record::Own(Own::RunEnded {
+                run_id: run.id.0.clone(),
+                reason: reason.name().to_owned(),
+                message: failure.as_ref().map(|failure| failure.message.clone()),
+                ms: 0,
+                usage: run.usage,
+            }));
+        }
+        if !records.is_empty() {
+            out.push(Effect::Append(records));
+            out.push(Effect::Sync);
+        }
         out.push(run.ended(reason, failure));
         self.start_waiting(reason, out);
     }
@@ -395,7 +487,8 @@ impl Turn {
         if self.held {
             return;
         }
-        if reason != RunReason::End && self.queue.iter().all(|item| item.note) {
+        let goes_on = matches!(reason, RunReason::End | RunReason::HookStopped);
+        if !goes_on && self.queue.iter().all(|item| item.note) {
             return;
         }
         let items = self.take_waiting(if self.policy.join_waiting { usize::MAX } else { 1 });
@@ -430,16 +523,32 @@ impl Turn {
     }
 
     /// Waiting notes, and messages if the policy says so, join the running turn beside
-    /// the tool results.
-    fn join_waiting(&mut self, out: &mut Vec<Effect>) {
+    /// the tool results; then the model is asked.
+    fn send_results(&mut self, out: &mut Vec<Effect>) {
         let items = self.take_waiting(if self.policy.join_waiting { usize::MAX } else { 0 });
         if items.is_empty() {
-            return;
+            return self.call_model(out);
+        }
+        let prompts: Vec<_> = items.into_iter().map(from_queue).collect();
+        match Self::moment_of(&prompts, false).filter(|_| self.moments.prompt) {
+            Some(moment) => self.pause(Pause::Join { prompts }, moment, out),
+            None => self.join(prompts, Advice::default(), out),
+        }
+    }
+
+    /// Writes and shows the messages that join the run, and what the host adds.
+    fn join(
+        &mut self,
+        mut prompts: Vec<(Prompt, Option<String>)>,
+        mut advice: Advice,
+        out: &mut Vec<Effect>,
+    ) {
+        if advice.hides_prompt && !advice.aside.context.is_empty() {
+            hide(&mut prompts, std::mem::take(&mut advice.aside.context));
         }
         let mut records = Vec::new();
         let mut events = Vec::new();
-        for item in items {
-            let (prompt, id) = from_queue(item);
+        for (prompt, id) in prompts {
             let (entry, event) = self.user_entry(prompt, id);
             if let Some(run) = &mut self.run {
                 run.user_messages += 1;
@@ -448,9 +557,15 @@ impl Turn {
             records.push(Record::User(entry));
             events.push(Effect::Emit(event));
         }
+        records.extend(self.context_records(advice.aside.context));
         records.push(self.queue_record());
         out.push(Effect::Append(records));
         out.extend(events);
+        self.titled(advice.title, out);
+        match advice.aside.stop {
+            Some(reason) => self.end_for(reason, Vec::new(), out),
+            None => self.call_model(out),
+        }
     }
 
     fn on_interrupt(&mut self, out: &mut Vec<Effect>) {
@@ -471,6 +586,7 @@ impl Turn {
                 }
             }
             State::Stopping(batch) => self.state = State::Stopping(batch),
+            State::Pausing(pause) => self.stop_pause(pause, out),
         }
     }
 
@@ -498,6 +614,10 @@ impl Turn {
             State::Idle => return,
             State::Sampling(_) => out.push(Effect::StopModel),
             State::Working(_) | State::Stopping(_) => out.push(Effect::CancelTools),
+            State::Pausing(_) => {
+                self.consultation += 1;
+                out.push(Effect::StopConsulting);
+            }
         }
         self.model_call += 1;
         let Some(run) = self.run.take() else { return };
@@ -533,8 +653,9 @@ impl Turn {
     }
 
     fn on_model(&mut self, event: ModelEvent, out: &mut Vec<Effect>) {
-        if let State::Sampling(sampling) = std::mem::replace(&mut self.state, State::Idle) {
-            self.sample(sampling, event, out);
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Sampling(sampling) => self.sample(sampling, event, out),
+            state => self.state = state,
         }
     }
 }
@@ -550,9 +671,14 @@ fn failure_text(failure: &Failure) -> String {
 }
 
 impl Prompt {
-    fn into_queued(self, ids: &mut IdGen) -> QueuedPrompt {
+    fn into_queued(mut self, ids: &mut IdGen) -> QueuedPrompt {
+        let id = self.uuid.take().unwrap_or_else(|| ids.uuid());
+        self.queued(id)
+    }
+
+    fn queued(self, id: String) -> QueuedPrompt {
         QueuedPrompt {
-            id: self.uuid.unwrap_or_else(|| ids.uuid()),
+            id,
             content: self.content,
             queued_at: self.at_ms,
             client_id: self.client_id,
@@ -571,6 +697,16 @@ impl Prompt {
             note: item.note,
         }
     }
+}
+
+/// Puts other words in the place of the person's.
+fn hide(prompts: &mut Vec<(Prompt, Option<String>)>, context: Vec<String>) {
+    let mut context = Some(ToolResultContent::Text(context.join("\n\n")));
+    for (prompt, _) in prompts.iter_mut().rev().filter(|(prompt, _)| !prompt.note) {
+        // The last message carries them all; the others have nothing left to say.
+        prompt.content = context.take().unwrap_or(ToolResultContent::Text(String::new()));
+    }
+    prompts.retain(|(prompt, _)| !prompt.content.text().is_empty());
 }
 
 /// A waiting message as a prompt, with its id in the queue if people saw it there.

@@ -132,6 +132,7 @@ impl Carried {
             | Own::Response { .. }
             | Own::Retried { .. }
             | Own::Void { .. }
+            | Own::Hook(_)
             | Own::Checkpoint(_)
             | Own::Repaired { .. }
             | Own::Unknown => {}

@@ -243,6 +243,8 @@ pub enum Own {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
     },
+    /// A hook ran.
+    Hook(HookRecord),
     /// Files that a call changed, or that an undo changed.
     Checkpoint(Checkpoint),
     /// Where a resume starts to read, and what it must know of everything before.
@@ -273,6 +275,34 @@ pub struct Why {
     /// The rule's file; without one, where else it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+}
+
+/// One run of a hook. What it wrote is not kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HookRecord {
+    /// The run's own id.
+    pub hook_id: String,
+    /// The hook's name.
+    pub name: String,
+    /// The event that it ran for.
+    pub event: String,
+    /// The call that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// `success`, `error` or `cancelled`.
+    pub outcome: String,
+    /// Its exit code, if it was a command that ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long it ran.
+    pub ms: u64,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Why it stood in the way, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
 }
 
 /// What a call or an undo changed on disk. The contents are blobs.

@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     context,
     event::SessionEvent,
-    turn::{ToolCall, ToolOutcome},
+    turn::{Aside, ToolCall, ToolOutcome},
 };
 
 /// After this the session no longer waits for tools that were told to stop.
@@ -53,6 +53,14 @@ pub struct Ran {
     pub result: Result<ToolOutput, ToolError>,
     /// Records to write beside it.
     pub records: Vec<Own>,
+    /// Texts for the model beside it, and the end of the run.
+    pub aside: Aside,
+}
+
+impl From<Result<ToolOutput, ToolError>> for Ran {
+    fn from(result: Result<ToolOutput, ToolError>) -> Self {
+        Self { result, records: Vec::new(), aside: Aside::default() }
+    }
 }
 
 /// Runs a tool and nothing else.
@@ -66,7 +74,7 @@ impl Runner for PlainRunner {
         args: Map<String, Value>,
         cx: ToolCx,
     ) -> BoxFuture<'static, Ran> {
-        Box::pin(async move { Ran { result: tool.run(args, cx).await, records: Vec::new() } })
+        Box::pin(async move { tool.run(args, cx).await.into() })
     }
 }
 
@@ -151,7 +159,7 @@ impl Calls {
                 }
                 None => {
                     let text = format!("No such tool available: {}", call.name);
-                    Ran { result: Err(ToolError::Invalid(text)), records: Vec::new() }
+                    Err(ToolError::Invalid(text)).into()
                 }
             };
             (call.id, outcome(ran), millis(started.elapsed()))
@@ -232,7 +240,7 @@ fn millis(time: Duration) -> u64 {
 
 fn crashed() -> Ran {
     let text = "The tool crashed; this is a fault of Ostler. Try another way.";
-    Ran { result: Err(ToolError::Tell(text.to_owned())), records: Vec::new() }
+    Err(ToolError::Tell(text.to_owned())).into()
 }
 
 fn outcome(ran: Ran) -> ToolOutcome {
@@ -245,12 +253,13 @@ fn outcome(ran: Ran) -> ToolOutcome {
             diffs: output.diffs,
             changes: output.changes,
             records: Vec::new(),
+            aside: Aside::default(),
         },
         Err(ToolError::Cancelled) => interrupted(),
         Err(ToolError::Failed { text, structured }) => ToolOutcome { structured, ..failed(text) },
         Err(error @ (ToolError::Invalid(_) | ToolError::Tell(_))) => failed(error.to_string()),
     };
-    ToolOutcome { records: ran.records, ..outcome }
+    ToolOutcome { records: ran.records, aside: ran.aside, ..outcome }
 }
 
 fn failed(text: String) -> ToolOutcome {

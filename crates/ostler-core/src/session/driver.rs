@@ -23,17 +23,18 @@ use tokio::{
 };
 
 use super::{
-    Command, Gate, GateCall, PromptReply, Runner, SessionConfig, SessionParts, SessionSnapshot,
-    Sink,
+    Adviser, Command, Gate, GateCall, Moderation, PromptReply, Runner, SessionConfig,
+    SessionParts, SessionSnapshot, Sink,
     calls::{Calls, News, Report, Told},
     history::History,
     readers,
 };
 use crate::{
-    event::{RunEnd, SessionEvent},
+    event::{HookRun, RunEnd, SessionEvent},
     failpoint,
     turn::{
-        Answer, AnswerSource, Effect, Input, JournalPlace, Policy, Ruling, ToolCall, Turn, step,
+        Advice, Answer, AnswerSource, Effect, Input, JournalPlace, Moment, Policy, Ruled, Ruling,
+        ToolCall, Turn, step,
     },
 };
 
@@ -56,7 +57,11 @@ pub(super) struct Driver {
     session_id: String,
     stream: Option<(u64, ModelStream)>,
     model_cancel: Cancel,
-    judging: JoinSet<(ToolCallId, Ruling)>,
+    judging: JoinSet<(ToolCallId, Ruled)>,
+    adviser: Arc<dyn Adviser>,
+    advising: JoinSet<(u64, Advice)>,
+    advice_cancel: Cancel,
+    hook_runs: mpsc::Receiver<HookRun>,
     calls: Calls,
     runner: Arc<dyn Runner>,
     outputs: Outputs,
@@ -75,7 +80,9 @@ pub(super) struct Driver {
 enum Wake {
     Command(Option<Command>),
     Tool(Result<Report, tokio::task::JoinError>),
-    Judged(Result<(ToolCallId, Ruling), tokio::task::JoinError>),
+    Judged(Result<(ToolCallId, Ruled), tokio::task::JoinError>),
+    Advised(Result<(u64, Advice), tokio::task::JoinError>),
+    Hook(HookRun),
     Progress(Told),
     Note(Note),
     Deadline,
@@ -111,6 +118,10 @@ impl Driver {
             stream: None,
             model_cancel: Cancel::new(),
             judging: JoinSet::new(),
+            adviser: parts.adviser,
+            advising: JoinSet::new(),
+            advice_cancel: Cancel::new(),
+            hook_runs: parts.hook_runs,
             calls: Calls::new(),
             runner: parts.runner,
             outputs: parts.outputs,
@@ -140,10 +151,14 @@ impl Driver {
                 }
                 Wake::Command(Some(command)) => self.on_command(command).await,
                 Wake::Tool(report) => self.on_tool_report(report).await,
-                Wake::Judged(Ok((call_id, ruling))) => {
-                    self.feed(Input::Judged { call_id, ruling }).await
+                Wake::Judged(Ok((call_id, ruled))) => {
+                    self.feed(Input::Judged { call_id, ruled }).await
                 }
-                Wake::Judged(Err(_)) => self.feed(Input::Interrupt).await,
+                Wake::Advised(Ok((id, advice))) => self.feed(Input::Advised { id, advice }).await,
+                // One that was stopped; whoever stopped it has gone on.
+                Wake::Advised(Err(error)) if error.is_cancelled() => {}
+                Wake::Judged(Err(_)) | Wake::Advised(Err(_)) => self.feed(Input::Interrupt).await,
+                Wake::Hook(run) => self.feed(Input::Hook(run)).await,
                 Wake::Progress(told) => {
                     if let Some(event) = self.calls.heard(told) {
                         self.sink.emit(event);
@@ -155,6 +170,9 @@ impl Driver {
                 Wake::Deadline => self.on_deadline().await,
                 Wake::Model(event) => self.on_model(event).await,
             }
+        }
+        while let Ok(run) = self.hook_runs.try_recv() {
+            self.feed(Input::Hook(run)).await;
         }
         self.feed(Input::TasksGone { at_ms: self.clock.now_ms() }).await;
         if let Some(reply) = ending {
@@ -168,8 +186,11 @@ impl Driver {
         tokio::select! {
             biased;
             command = mailbox.recv(), if open => Wake::Command(command),
+            // Before what they led to: their runs stand in the log first.
+            Some(run) = self.hook_runs.recv() => Wake::Hook(run),
             news = self.calls.next() => match news { News::Ended(report) => Wake::Tool(report), News::Told(told) => Wake::Progress(told) },
             Some(judged) = self.judging.join_next() => Wake::Judged(judged),
+            Some(advised) = self.advising.join_next() => Wake::Advised(advised),
             Some(note) = self.notes_out.recv(), if open => Wake::Note(note),
             () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Wake::Deadline,
             event = next_event(&mut self.stream, &*sink), if self.stream.is_some() => Wake::Model(event),
@@ -245,6 +266,7 @@ impl Driver {
         let was_idle = self.turn.is_idle();
         // The receiver must be in place before the run can end.
         let (end, ended) = oneshot::channel();
+        self.turn.attend(self.adviser.moments());
         let effects = step(&mut self.turn, Input::Prompt(prompt));
         let answer = match self.turn.run_id() {
             Some(run_id) if was_idle => {
@@ -329,6 +351,7 @@ impl Driver {
     }
 
     async fn feed(&mut self, input: Input) {
+        self.turn.attend(self.adviser.moments());
         let effects = step(&mut self.turn, input);
         self.apply(effects).await;
     }
@@ -369,6 +392,11 @@ impl Driver {
             Effect::RunTool(call) => self.run_tool(call),
             Effect::CancelTools => {
                 self.calls.stop();
+            }
+            Effect::Consult { id, moment } => self.consult(id, moment),
+            Effect::StopConsulting => {
+                self.advice_cancel.cancel();
+                self.advising.abort_all();
             }
         }
         Ok(())
@@ -505,22 +533,22 @@ impl Driver {
     fn judge(&mut self, call: ToolCall, approved: bool) {
         let id = call.id.clone();
         let cx = self.tool_cx(&call, Progress::none());
-        let ruling = self.gate.judge(GateCall { call, mode: self.turn.mode(), approved, cx });
+        let ruled = self.gate.judge(GateCall { call, mode: self.turn.mode(), approved, cx });
         self.judging.spawn(async move {
-            let ruling =
-                AssertUnwindSafe(ruling).catch_unwind().await.unwrap_or_else(|_| Ruling::Deny {
-                    message: "The permission check failed, so the call was not run.".to_owned(),
-                    by: crate::turn::DeniedBy::Safety,
-                    reason_kind: None,
-                    title: String::new(),
-                    why: Why {
-                        by: "fault".to_owned(),
-                        reason: "the permission check itself failed".to_owned(),
-                        ..Why::default()
-                    },
-                });
-            (id, ruling)
+            let ruled = AssertUnwindSafe(ruled).catch_unwind().await;
+            (id, ruled.unwrap_or_else(|_| unjudged().into()))
         });
+    }
+
+    fn consult(&mut self, id: u64, moment: Moment) {
+        self.advice_cancel = Cancel::new();
+        let at = Moderation {
+            cwd: self.config.cwd.clone(),
+            mode: self.turn.mode(),
+            cancel: self.advice_cancel.clone(),
+        };
+        let advice = self.adviser.advise(moment, at);
+        self.advising.spawn(async move { (id, advice.await) });
     }
 
     fn run_tool(&mut self, call: ToolCall) {
@@ -553,6 +581,21 @@ fn tool_specs(tools: &Registry) -> Vec<ToolSpec> {
             schema: tool.schema().clone(),
         })
         .collect()
+}
+
+/// What is said of a call that could not be judged.
+fn unjudged() -> Ruling {
+    Ruling::Deny {
+        message: "The permission check failed, so the call was not run.".to_owned(),
+        by: crate::turn::DeniedBy::Safety,
+        reason_kind: None,
+        title: String::new(),
+        why: Why {
+            by: "fault".to_owned(),
+            reason: "the permission check itself failed".to_owned(),
+            ..Why::default()
+        },
+    }
 }
 
 fn refused(source: AnswerSource) -> Answer {

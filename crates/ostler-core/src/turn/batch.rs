@@ -10,13 +10,16 @@ use ostler_store::record::{Own, Record, UserEntry, Why};
 use serde_json::Value;
 
 use super::{
-    Answer, AnswerSource, DeniedBy, Effect, Question, Ruling, State, ToolCall, ToolOutcome, Turn,
-    result_content,
+    Answer, AnswerSource, Aside, DeniedBy, Effect, Moment, Question, Ruled, Ruling, SettledCall,
+    State, ToolCall, ToolOutcome, Turn, pause::Pause, result_content,
 };
 use crate::{
     event::{AskedEvent, Denial, RunReason, SessionEvent, ToolDone},
     mend,
 };
+
+/// What the model is told of a call that did not run because a hook ended the turn.
+const STOPPED_BY_HOST: &str = "The call was not run: a hook ended the turn.";
 
 /// The calls of one answer.
 #[derive(Debug)]
@@ -24,8 +27,19 @@ pub(super) struct Batch {
     calls: Vec<Call>,
     /// Calls before this one are in the log.
     settled: usize,
-    /// A denial asked to stop the run.
-    stop: bool,
+    /// Something asked to stop the run.
+    stop: Option<Stop>,
+    /// Texts of the host for the model, beside the results.
+    context: Vec<String>,
+}
+
+/// How a batch ends a run.
+#[derive(Debug)]
+enum Stop {
+    /// Like an interruption.
+    Interrupted,
+    /// The host said so, for this reason.
+    Host(String),
 }
 
 #[derive(Debug)]
@@ -56,7 +70,7 @@ impl Batch {
                 phase: Phase::Waiting,
             })
             .collect();
-        Self { calls, settled: 0, stop: false }
+        Self { calls, settled: 0, stop: None, context: Vec::new() }
     }
 
     pub(super) fn any_running(&self) -> bool {
@@ -97,6 +111,27 @@ impl Batch {
             }));
             call.phase = Phase::Waiting;
         }
+    }
+
+    /// What the host wants besides.
+    fn take_aside(&mut self, aside: Aside) {
+        self.context.extend(aside.context);
+        if let (Some(reason), None) = (aside.stop, &self.stop) {
+            self.stop = Some(Stop::Host(reason));
+        }
+    }
+
+    fn settled_calls(&self) -> Vec<SettledCall> {
+        let settled = self.calls.iter().filter_map(|call| match &call.phase {
+            Phase::Done { outcome, .. } => Some(SettledCall {
+                id: call.call.id.clone(),
+                name: call.call.name.clone(),
+                args: call.call.args.clone(),
+                content: outcome.content.clone(),
+            }),
+            Phase::Waiting | Phase::Judging | Phase::Asking { .. } | Phase::Running => None,
+        });
+        settled.collect()
     }
 
     /// Starts to judge the next group if the one before is settled.
@@ -166,20 +201,23 @@ impl Turn {
     pub(super) fn work(&mut self, mut batch: Batch, out: &mut Vec<Effect>) {
         self.settle(&mut batch, out);
         if batch.settled < batch.calls.len() {
-            if batch.stop && !batch.any_running() {
+            if batch.stop.is_some() && !batch.any_running() {
                 return self.stop_batch(batch, out);
             }
-            if !batch.stop {
+            if batch.stop.is_none() {
                 batch.next_group(out);
             }
             self.state = State::Working(batch);
             return;
         }
-        if batch.stop {
-            return self.end_interrupted(out);
+        self.add_context(std::mem::take(&mut batch.context), out);
+        match batch.stop {
+            Some(stop) => self.end_stopped_batch(stop, out),
+            None if self.moments.batch => {
+                self.pause(Pause::Results, Moment::Batch { calls: batch.settled_calls() }, out);
+            }
+            None => self.send_results(out),
         }
-        self.join_waiting(out);
-        self.call_model(out);
     }
 
     /// Writes and shows results in call order, as far as they are done.
@@ -242,16 +280,29 @@ impl Turn {
     pub(super) fn on_judged(
         &mut self,
         call_id: &ToolCallId,
-        ruling: Ruling,
+        ruled: Ruled,
         out: &mut Vec<Effect>,
     ) {
         let State::Working(batch) = &mut self.state else { return };
         let mode = self.mode;
-        let Some(call) = batch.find(call_id).filter(|call| matches!(call.phase, Phase::Judging))
-        else {
+        let is_judged = |call: &&mut Call| matches!(call.phase, Phase::Judging);
+        if batch.find(call_id).filter(is_judged).is_none() {
             return;
-        };
-        match ruling {
+        }
+        batch.take_aside(ruled.aside);
+        let stopped = batch.stop.is_some();
+        let Some(call) = batch.find(call_id) else { return };
+        if let Some(args) = ruled.args {
+            call.call.args = args;
+        }
+        if stopped {
+            // Whoever ends the run wants nothing more to happen in it.
+            if !matches!(ruled.ruling, Ruling::Deny { .. }) {
+                call.phase = Phase::Waiting;
+                return self.go_on(out);
+            }
+        }
+        match ruled.ruling {
             Ruling::Allow { title, why } => {
                 call.title = title;
                 call.phase = Phase::Running;
@@ -355,7 +406,7 @@ impl Turn {
                     denied_by(source),
                 );
                 if interrupt {
-                    batch.stop = true;
+                    batch.stop = Some(Stop::Interrupted);
                     batch.withdraw_requests("interrupted", out);
                     if batch.any_running() {
                         out.push(Effect::CancelTools);
@@ -369,13 +420,16 @@ impl Turn {
     pub(super) fn on_tool_done(
         &mut self,
         call_id: &ToolCallId,
-        outcome: ToolOutcome,
+        mut outcome: ToolOutcome,
         ms: u64,
         out: &mut Vec<Effect>,
     ) {
         let stopping = matches!(self.state, State::Stopping(_));
         let (State::Working(batch) | State::Stopping(batch)) = &mut self.state else { return };
-        let stopping = stopping || batch.stop;
+        let stopping = stopping || matches!(batch.stop, Some(Stop::Interrupted));
+        if batch.find(call_id).is_some_and(|call| matches!(call.phase, Phase::Running)) {
+            batch.take_aside(std::mem::take(&mut outcome.aside));
+        }
         let Some(call) = batch.find(call_id).filter(|call| matches!(call.phase, Phase::Running))
         else {
             return;
@@ -394,7 +448,7 @@ impl Turn {
             State::Working(batch) => self.work(batch, out),
             State::Stopping(batch) if batch.any_running() => self.state = State::Stopping(batch),
             State::Stopping(batch) => self.stop_batch(batch, out),
-            state @ (State::Idle | State::Sampling(_)) => self.state = state,
+            state @ (State::Idle | State::Sampling(_) | State::Pausing(_)) => self.state = state,
         }
     }
 
@@ -402,11 +456,23 @@ impl Turn {
     pub(super) fn stop_batch(&mut self, mut batch: Batch, out: &mut Vec<Effect>) {
         for call in &mut batch.calls[batch.settled..] {
             if !matches!(call.phase, Phase::Done { .. }) {
-                call.refuse(mend::CALL_INTERRUPTED.to_owned(), DeniedBy::Interrupt);
+                let (text, by) = match &batch.stop {
+                    Some(Stop::Host(_)) => (STOPPED_BY_HOST, DeniedBy::Hook),
+                    Some(Stop::Interrupted) | None => (mend::CALL_INTERRUPTED, DeniedBy::Interrupt),
+                };
+                call.refuse(text.to_owned(), by);
             }
         }
         self.settle(&mut batch, out);
-        self.end_interrupted(out);
+        self.add_context(std::mem::take(&mut batch.context), out);
+        self.end_stopped_batch(batch.stop.unwrap_or(Stop::Interrupted), out);
+    }
+
+    fn end_stopped_batch(&mut self, stop: Stop, out: &mut Vec<Effect>) {
+        match stop {
+            Stop::Interrupted => self.end_interrupted(out),
+            Stop::Host(reason) => self.end_for(reason, Vec::new(), out),
+        }
     }
 
     fn end_interrupted(&mut self, out: &mut Vec<Effect>) {
@@ -433,6 +499,7 @@ fn refused_why(source: AnswerSource, reason: Option<&str>) -> Why {
         AnswerSource::Person | AnswerSource::Dismissed => "person",
         AnswerSource::Timeout => "timeout",
         AnswerSource::Gone => "no-one",
+        AnswerSource::Hook => "hook",
     };
     let reason = reason.unwrap_or_default().to_owned();
     Why { by: by.to_owned(), reason, ..Why::default() }
@@ -442,6 +509,7 @@ fn denied_by(source: AnswerSource) -> DeniedBy {
     match source {
         AnswerSource::Person | AnswerSource::Dismissed => DeniedBy::Person,
         AnswerSource::Timeout | AnswerSource::Gone => DeniedBy::NoOne,
+        AnswerSource::Hook => DeniedBy::Hook,
     }
 }
 
@@ -457,8 +525,10 @@ fn denial_text(source: AnswerSource, reason: Option<&str>) -> String {
         AnswerSource::Gone => {
             "Nobody can be asked for permission any more, so the call was not run."
         }
+        AnswerSource::Hook => "A hook does not let this call run.",
     };
     match reason {
+        Some(reason) if source == AnswerSource::Hook => format!("{what} It says: {reason}"),
         Some(reason) => format!("{what} The user says: {reason}"),
         None => format!("{what} Go on without it if you can, or say what you would need."),
     }

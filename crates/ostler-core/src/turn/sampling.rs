@@ -7,7 +7,7 @@ use ostler_provider::{BlockKind, Failure, ModelEvent, StopReason};
 use ostler_store::record::{AssistantEntry, Own, Record};
 use serde_json::{Map, Value};
 
-use super::{Effect, JournalPlace, State, ToolCall, Turn, batch::Batch};
+use super::{Effect, JournalPlace, Moment, State, ToolCall, Turn, batch::Batch, pause::Pause};
 use crate::{
     event::{Delta, RunReason, SessionEvent},
     mend::{self, Unfinished},
@@ -340,6 +340,8 @@ impl Turn {
             out.push(Effect::Append(std::mem::take(&mut tail)));
         }
         let capped = stop == StopReason::MaxTokens;
+        let text = sampling.text.clone();
+        let returns = run.returns;
         let done = SessionEvent::ModelDone {
             message_id: sampling.message_id,
             text: sampling.text,
@@ -358,7 +360,9 @@ impl Turn {
                 key: "notice.max_tokens",
             }));
         }
-        if ends {
+        if ends && self.moments.stop {
+            self.pause(Pause::End { tail }, Moment::Stop { text, returns }, out);
+        } else if ends {
             self.end_run(RunReason::End, None, tail, out);
         } else {
             let batch = Batch::new(sampling.calls, &self.policy.readers);

@@ -32,6 +32,8 @@ enum Op {
     LateModel,
     LateTool,
     LateAnswer,
+    Advise(u8),
+    LateAdvice,
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -48,6 +50,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => Just(Op::LateModel),
         1 => Just(Op::LateTool),
         1 => Just(Op::LateAnswer),
+        8 => (0u8..8).prop_map(Op::Advise),
+        1 => Just(Op::LateAdvice),
     ];
     prop::collection::vec(op, 0..120)
 }
@@ -66,6 +70,7 @@ struct World {
     /// The newest verdict in the log, by call.
     verdicts: HashMap<String, String>,
     asking: Vec<RequestId>,
+    consulting: Option<u64>,
     running: Vec<ToolCallId>,
     started: HashMap<ToolCallId, u32>,
     done: HashMap<ToolCallId, u32>,
@@ -90,6 +95,7 @@ impl World {
             judging: Vec::new(),
             verdicts: HashMap::new(),
             asking: Vec::new(),
+            consulting: None,
             running: Vec::new(),
             started: HashMap::new(),
             done: HashMap::new(),
@@ -126,6 +132,10 @@ impl World {
                 assert_eq!(verdict.as_deref(), Some("allow"), "the log says first that it may run");
                 self.running.push(call.id);
             }
+            Effect::Consult { id, .. } => {
+                assert_eq!(self.consulting.replace(id), None, "one question at a time");
+            }
+            Effect::StopConsulting => self.consulting = None,
             Effect::Sync | Effect::ClearJournal | Effect::CancelTools => {}
         }
     }
@@ -218,7 +228,7 @@ impl World {
             Op::Model(kind) => self.model_event(*kind),
             Op::Judge(at, verdict) => {
                 if let Some(call_id) = pick(&mut self.judging, *at) {
-                    self.feed(Input::Judged { call_id, ruling: ruling(*verdict) });
+                    self.feed(Input::Judged { call_id, ruled: ruling(*verdict).into() });
                 }
             }
             Op::Answer(at, kind) => {
@@ -254,12 +264,22 @@ impl World {
                 let call_id = ToolCallId::from("nobody");
                 self.feed(Input::ToolDone { call_id, outcome: outcome(true), ms: 1 });
             }
+            Op::Advise(kind) => self.advise(*kind),
+            Op::LateAdvice => self.feed(Input::Advised { id: 0, advice: advice(1) }),
             Op::LateAnswer => {
                 self.feed(Input::Answered {
                     request_id: RequestId::from("nobody"),
                     answer: answer(0),
                 });
             }
+        }
+    }
+
+    fn advise(&mut self, kind: u8) {
+        if let Some(id) = self.consulting.take() {
+            self.feed(Input::Advised { id, advice: advice(kind) });
+            // The same answer again changes nothing.
+            self.feed(Input::Advised { id, advice: advice(kind) });
         }
     }
 
@@ -384,6 +404,27 @@ fn ruling(kind: u8) -> Ruling {
     }
 }
 
+fn advice(kind: u8) -> Advice {
+    let aside = |context: &[&str], stop: Option<&str>| Aside {
+        context: context.iter().map(|text| (*text).to_owned()).collect(),
+        stop: stop.map(str::to_owned),
+    };
+    match kind {
+        1 => Advice { block: Some("blocked".to_owned()), ..Advice::default() },
+        2 => Advice { aside: aside(&["more"], None), ..Advice::default() },
+        3 => Advice { aside: aside(&[], Some("enough")), ..Advice::default() },
+        4 => Advice {
+            aside: aside(&["instead"], None),
+            hides_prompt: true,
+            title: Some("title".to_owned()),
+            ..Advice::default()
+        },
+        _ => Advice::default(),
+    }
+}
+
+const EVERY_MOMENT: Moments = Moments { prompt: true, batch: true, stop: true };
+
 fn answer(kind: u8) -> Answer {
     let deny = |interrupt, source| Answer::Deny {
         message: None,
@@ -407,6 +448,7 @@ fn outcome(ok: bool) -> ToolOutcome {
     ToolOutcome {
         changes: Vec::new(),
         records: Vec::new(),
+        aside: Aside::default(),
         content: ToolResultContent::Text("out".to_owned()),
         structured: json!({}),
         ok,
@@ -429,20 +471,23 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn invariants_hold_over_any_interleaving(ops in ops(), join: bool) {
+    fn invariants_hold_over_any_interleaving(ops in ops(), join: bool, hooks: bool) {
         let mut world = World::new(join);
+        world.turn.attend(if hooks { EVERY_MOMENT } else { Moments::default() });
         for op in &ops {
             world.apply(op);
         }
         world.settle();
         world.feed(Input::Prompt(prompt("and then?")));
+        world.advise(0);
         prop_assert!(world.model.is_some());
     }
 
     /// A crash and an interruption at the same point lead to the same next request.
     #[test]
-    fn mending_a_crash_equals_an_interruption(ops in ops()) {
+    fn mending_a_crash_equals_an_interruption(ops in ops(), hooks: bool) {
         let mut world = World::new(false);
+        world.turn.attend(if hooks { EVERY_MOMENT } else { Moments::default() });
         for op in &ops {
             world.apply(op);
         }

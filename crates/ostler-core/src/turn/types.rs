@@ -12,7 +12,8 @@ use ostler_store::record::{Own, Record, Why};
 use ostler_tool::{Change, Note};
 use serde_json::{Map, Value};
 
-use crate::event::SessionEvent;
+use super::pause::{Advice, Aside, Moment};
+use crate::event::{HookRun, SessionEvent};
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -33,8 +34,17 @@ pub enum Input {
         /// The call.
         call_id: ToolCallId,
         /// What it says.
-        ruling: Ruling,
+        ruled: Ruled,
     },
+    /// The host had its say.
+    Advised {
+        /// The question that it answers.
+        id: u64,
+        /// What it says.
+        advice: Advice,
+    },
+    /// A hook of the host ran.
+    Hook(HookRun),
     /// An open request was answered or timed out.
     Answered {
         /// The request.
@@ -120,6 +130,15 @@ pub enum Effect {
     RunTool(ToolCall),
     /// Stop all running calls.
     CancelTools,
+    /// Ask the host what it has to say.
+    Consult {
+        /// Name the answer by this.
+        id: u64,
+        /// About what.
+        moment: Moment,
+    },
+    /// Stop asking the host.
+    StopConsulting,
 }
 
 /// Which block a journalled delta belongs to.
@@ -161,6 +180,23 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments.
     pub args: Map<String, Value>,
+}
+
+/// What the gate says of a call, and what it wants besides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruled {
+    /// What it says.
+    pub ruling: Ruling,
+    /// Other arguments than the model gave; the ruling is about these.
+    pub args: Option<Map<String, Value>>,
+    /// Texts for the model, and the end of the run.
+    pub aside: Aside,
+}
+
+impl From<Ruling> for Ruled {
+    fn from(ruling: Ruling) -> Self {
+        Self { ruling, args: None, aside: Aside::default() }
+    }
 }
 
 /// What the gate says of a call.
@@ -255,6 +291,8 @@ pub enum AnswerSource {
     Timeout,
     /// The front end that could have answered went away.
     Gone,
+    /// A hook, in the person's place.
+    Hook,
 }
 
 impl AnswerSource {
@@ -266,6 +304,7 @@ impl AnswerSource {
             Self::Dismissed => "dismissed",
             Self::Timeout => "timeout",
             Self::Gone => "gone",
+            Self::Hook => "hook",
         }
     }
 }
@@ -281,6 +320,8 @@ pub enum DeniedBy {
     Safety,
     /// The person.
     Person,
+    /// A hook.
+    Hook,
     /// Nobody could be asked.
     NoOne,
     /// There is no such tool, or the arguments do not fit.
@@ -298,6 +339,7 @@ impl DeniedBy {
             Self::Mode => "mode",
             Self::Safety => "safety",
             Self::Person => "user",
+            Self::Hook => "hook",
             Self::NoOne => "no-one",
             Self::Invalid => "invalid",
             Self::Interrupt => "interrupt",
@@ -322,6 +364,8 @@ pub struct ToolOutcome {
     pub changes: Vec<Change>,
     /// Records that belong to it, written with its result.
     pub records: Vec<Own>,
+    /// Texts for the model, and the end of the run.
+    pub aside: Aside,
 }
 
 impl ToolOutcome {
@@ -336,6 +380,7 @@ impl ToolOutcome {
             diffs: Vec::new(),
             changes: Vec::new(),
             records: Vec::new(),
+            aside: Aside::default(),
         }
     }
 }
