@@ -333,7 +333,9 @@ where
                 (options.model, options.model_info) = (model, info);
             }
             SessionEvent::Dequeued { id } => forget(&mut open.outstanding, id),
-            SessionEvent::Withdrawn { request_id, .. } => {
+            // An answer that is not the host's, or none: its own is no longer waited for.
+            SessionEvent::Withdrawn { request_id, .. }
+            | SessionEvent::Answered { request_id, .. } => {
                 if let Some(at) = open.pending.iter().position(|p| p.request_id == *request_id) {
                     open.pending.remove(at);
                     let cancel =

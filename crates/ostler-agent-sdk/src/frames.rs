@@ -231,7 +231,8 @@ impl Projector {
                 self.no_longer_open(request_id, out);
             }
             SessionEvent::Denied { tool_call_id, tool_name, by, reason_kind, message } => {
-                if *by != DeniedBy::Invalid {
+                // A hook's refusal is the host's own word (agent-sdk.md 2.13 D).
+                if !matches!(by, DeniedBy::Invalid | DeniedBy::Hook) {
                     let mut frame = json!({
                         "subtype": "permission_denied", "tool_name": tool_name,
                         "tool_use_id": tool_call_id.0, "message": message,
@@ -272,6 +273,8 @@ impl Projector {
                     folder.as_ref().map_or_else(|| project.clone(), AbsPath::to_text);
             }
             SessionEvent::Titled(_)
+            | SessionEvent::HookStarted(_)
+            | SessionEvent::HookRan(_)
             | SessionEvent::Notice { .. }
             | SessionEvent::TodosChanged(_)
             | SessionEvent::PlanChanged(_) => {}

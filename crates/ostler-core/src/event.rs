@@ -391,6 +391,12 @@ impl RunReason {
         matches!(self, Self::InterruptedStreaming | Self::InterruptedTools)
     }
 
+    /// Whether nothing went wrong and nobody was cut off.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::End | Self::HookStopped | Self::Blocked)
+    }
+
     /// The name in the log.
     #[must_use]
     pub fn name(self) -> &'static str {

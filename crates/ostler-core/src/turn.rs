@@ -185,9 +185,7 @@ impl Turn {
     pub fn open_requests(&self) -> Vec<crate::event::AskedEvent> {
         match &self.state {
             State::Working(batch) => batch.open_requests(self.mode),
-            State::Idle | State::Sampling(_) | State::Stopping(_) | State::Pausing(_) => {
-                Vec::new()
-            },
+            State::Idle | State::Sampling(_) | State::Stopping(_) | State::Pausing(_) => Vec::new(),
         }
     }
 
@@ -223,9 +221,9 @@ pub fn step(turn: &mut Turn, input: Input) -> Vec<Effect> {
                 turn.on_model(event, &mut out);
             }
         }
-        Input::Judged { call_id, ruled } => turn.on_judged(&call_id, ruled, &mut out),
+        Input::Judged { call_id, ruled } => turn.on_judged(&call_id, *ruled, &mut out),
         Input::Advised { id, advice } => turn.on_advised(id, advice, &mut out),
-        Input::Hook(run) => turn.on_hook(run, &mut out),
+        Input::Hook(run) => turn.on_hook(*run, &mut out),
         Input::Answered { request_id, answer } => turn.on_answered(&request_id, answer, &mut out),
         Input::ToolDone { call_id, outcome, ms } => {
             turn.on_tool_done(&call_id, outcome, ms, &mut out)
@@ -318,10 +316,8 @@ impl Turn {
         for (prompt, _) in &mut prompts {
             prompt.uuid.get_or_insert_with(|| self.ids.uuid());
         }
-        let ids: Vec<_> = prompts
-            .iter()
-            .filter_map(|(prompt, _)| prompt.uuid.clone().map(MessageId))
-            .collect();
+        let ids: Vec<_> =
+            prompts.iter().filter_map(|(prompt, _)| prompt.uuid.clone().map(MessageId)).collect();
         let told = prompts.iter().find(|(prompt, _)| !prompt.note).or(prompts.first());
         let first = ids.first().cloned().unwrap_or_else(|| MessageId(String::new()));
         self.run = Some(Run {
@@ -582,6 +578,10 @@ impl Turn {
                     out.push(Effect::CancelTools);
                     self.state = State::Stopping(batch);
                 } else {
+                    // What is still being judged is not waited for.
+                    if batch.any_judging() {
+                        out.push(Effect::CancelTools);
+                    }
                     self.stop_batch(batch, out);
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use ostler_builtins::Shelter;
-use ostler_core::{DeniedBy, Gate, GateCall, Question, Ruling};
+use ostler_core::{DeniedBy, GateCall, Question, Ruling};
 use ostler_permission::{Judgement, ReasonKind, Verdict};
 use ostler_protocol::{Access, Mode};
 use ostler_stdx::{AbsPath, Clock};
@@ -14,6 +14,7 @@ use ostler_tool::{AnyTool, Registry, ToolError};
 use serde_json::{Map, Value};
 
 use crate::{
+    hooks::{Heeded, Says, heed},
     hub::SessionHub,
     keeping::{Harmless, folder_of},
     live::SessionSpec,
@@ -90,8 +91,17 @@ impl HostGate {
     }
 }
 
-impl Gate for HostGate {
-    fn judge(&self, call: GateCall) -> BoxFuture<'static, Ruling> {
+impl HostGate {
+    pub(crate) fn rules(&self) -> &Arc<SessionRules> {
+        &self.rules
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        self.tools.get(name).map(Arc::clone)
+    }
+
+    /// Judges a call of which hooks say this much already.
+    pub(crate) fn rule(&self, call: GateCall, says: &Says) -> BoxFuture<'static, Ruling> {
         let Some(tool) = self.tools.get(&call.call.name).map(Arc::clone) else {
             let message = format!(
                 "<tool_use_error>Error: No such tool available: {}</tool_use_error>",
@@ -111,7 +121,9 @@ impl Gate for HostGate {
             }
             keys.iter().find(|key| call.call.args.contains_key(**key))
         };
+        // A hook that allows the call may answer it, too.
         if !call.approved
+            && !matches!(says, Says::Allow(_))
             && let Some(key) = ANSWERS.iter().find_map(own)
         {
             let text = format!("{}: `{key}` is the person's to give: leave it out", tool.name());
@@ -132,10 +144,15 @@ impl Gate for HostGate {
             },
             self.can_ask(),
         );
+        let Heeded { judgement, by_hook } = heed(judgement, says, self.asks_in(call.mode));
         match judgement.verdict {
             Verdict::Deny => ready(denied(judgement, title)),
             Verdict::Ask if !call.approved => {
-                let question = self.question(&judgement, title);
+                let mut question = self.question(&judgement, title);
+                if by_hook {
+                    "hook".clone_into(&mut question.why.by);
+                    question.reason_kind = Some("hook".to_owned());
+                }
                 ask(tool, call, question)
             }
             Verdict::Allow | Verdict::Ask => {
@@ -145,6 +162,8 @@ impl Gate for HostGate {
                 }
                 let why = if call.approved && judgement.verdict == Verdict::Ask {
                     Why { by: "person".to_owned(), reason: judgement.reason.text, ..Why::default() }
+                } else if by_hook {
+                    Why { by: "hook".to_owned(), reason: judgement.reason.text, ..Why::default() }
                 } else {
                     why(&judgement)
                 };
@@ -155,6 +174,12 @@ impl Gate for HostGate {
 }
 
 impl HostGate {
+    /// Whether a question would be answered in this mode.
+    fn asks_in(&self, mode: Mode) -> bool {
+        let asks_nobody = self.rules.with_rules(|rules| rules.limits().asks_nobody);
+        self.can_ask() && !asks_nobody && self.rules.mode_in_force(mode) != Mode::DontAsk
+    }
+
     fn question(&self, judgement: &Judgement, title: String) -> Question {
         let asked_at = self.clock.now_ms();
         Question {

@@ -254,6 +254,7 @@ fn weight(event: &SessionEvent) -> usize {
             SessionEvent::ModelDone { text, thinking, .. } => text.len() + thinking.len(),
             SessionEvent::BlockDone { block, .. } => block.text_len(),
             SessionEvent::UserMessage { content, .. } => content.text_len(),
+            SessionEvent::HookRan(run) => run.stdout.len() + run.stderr.len(),
             // The structured output says the same again.
             SessionEvent::ToolDone(done) => 2 * done.content.text_len(),
             _ => 0,

@@ -97,11 +97,11 @@ impl Runner for Keeping {
         Box::pin(async move {
             let call_id = cx.call_id.clone();
             let Some(before) = before(&checkpoints, reach, &cx.cancel).await else {
-                return Ran { result: tool.run(args, cx).await, records: Vec::new() };
+                return tool.run(args, cx).await.into();
             };
             let result = tool.run(args, cx).await;
             let records = after(checkpoints, before, call_id).await;
-            Ran { result, records }
+            Ran { records, ..result.into() }
         })
     }
 }

@@ -11,6 +11,7 @@ mod facts;
 mod gate;
 mod git;
 mod hands;
+mod hooks;
 mod host;
 mod hub;
 mod keeping;

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     gate::{HostGate, Sheltering, Surface},
+    hooks::{Followed, HookAdviser, HookedGate, HookedRunner, Making, SessionHooks, SessionModel},
     host::Host,
     hub::SessionHub,
     keeping::{Harmless, Keeping},
@@ -156,6 +157,7 @@ pub struct LiveSession {
     state: SessionState,
     shelter: Option<Shelter>,
     supervisor: Supervisor,
+    hooks: Arc<SessionHooks>,
 }
 
 /// What lists show of a live session.
@@ -245,7 +247,30 @@ impl LiveSession {
         let shelter =
             crate::hands::shelter(host, &spec, &settings.sandbox, hidden, &supervisor, id.as_str());
         let env = host.child_env(&settings.env, &settings.pass_env);
-        let tools = tools(host, &spec, &id, env, &supervisor, &rules, shelter.clone())?;
+        let tools = tools(host, &spec, &id, env.clone(), &supervisor, &rules, shelter.clone())?;
+        let (runs, hook_runs) = crate::hooks::runs();
+        let choice = model.choice(&spec);
+        let hooks = Making {
+            settings: &settings.found,
+            warnings: &mut settings.warnings,
+            id: &id,
+            transcript: log.path().display().to_string(),
+            project: &spec.cwd,
+            mode,
+            effort: spec.effort.map(|effort| effort.name().to_owned()),
+            environment: host.env(),
+            env,
+            supervisor: supervisor.clone(),
+            hub: Arc::clone(&hub),
+            clock: host.clock(),
+            model: SessionModel {
+                provider: Arc::clone(&choice.provider),
+                model: choice.model.clone(),
+            },
+            runs,
+        }
+        .make();
+        hooks.know(carried.plan.clone(), choice.model.clone());
         let state = restored(&carried);
         let harmless = Harmless::default();
         let gate = Arc::new(HostGate::new(
@@ -280,7 +305,7 @@ impl LiveSession {
         let handle = ostler_core::spawn(SessionParts {
             config: SessionConfig {
                 cwd: spec.cwd.clone(),
-                model: model.choice(&spec),
+                model: choice,
                 system,
                 preamble,
                 mode,
@@ -294,14 +319,21 @@ impl LiveSession {
             opening,
             tools: tools.clone(),
             state: state.clone(),
-            runner: Arc::new(Keeping::new(checkpoints(host, id.as_str()), harmless)),
+            runner: Arc::new(HookedRunner::new(
+                Arc::new(Keeping::new(checkpoints(host, id.as_str()), harmless)),
+                Arc::clone(&hooks),
+                Arc::clone(&rules),
+            )),
             outputs: outputs(&host.env().roots.home, id.as_str(), &tools),
-            gate,
-            sink: Arc::<SessionHub>::clone(&hub),
+            gate: Arc::new(HookedGate::new(gate, Arc::clone(&hooks))),
+            adviser: Arc::new(HookAdviser(Arc::clone(&hooks))),
+            hook_runs,
+            sink: Arc::new(Followed { hub: Arc::clone(&hub), hooks: Arc::clone(&hooks) }),
             clock: host.clock(),
             ids: IdGen::random(),
         });
-        Ok(Arc::new(Self {
+        let source = if loaded.replay.is_some() { "resume" } else { "startup" };
+        let session = Arc::new(Self {
             id,
             cwd: spec.cwd.clone(),
             handle,
@@ -316,7 +348,11 @@ impl LiveSession {
             state,
             shelter,
             supervisor,
-        }))
+            hooks,
+        });
+        session.hooks.belong_to(&session);
+        session.hooks.start(source, session.model().1);
+        Ok(session)
     }
 
     /// The provider and model in force: provider id and the vendor's model id.
@@ -524,6 +560,14 @@ impl LiveSession {
         self.state.get::<Tasks>()
     }
 
+    /// Whether a call fits permission rules, for hooks with `if`.
+    pub(crate) fn fits(&self, tool: &str, args: &Map<String, Value>) -> Option<ostler_hooks::Fits> {
+        let tool = Arc::clone(self.tools.get(tool)?);
+        let accesses = tool.access(args, &self.cwd).unwrap_or_default();
+        let (rules, args) = (Arc::clone(&self.rules), args.clone());
+        Some(Arc::new(move |rule| rules.fits(rule, tool.name(), &args, &accesses)))
+    }
+
     /// The session's to-do list.
     pub(crate) fn todos(&self) -> Vec<ostler_protocol::Todo> {
         self.state.get::<TodoList>().get()
@@ -537,6 +581,8 @@ impl LiveSession {
 
     /// Ends the session's task and everything that it runs.
     pub async fn close(&self) {
+        self.handle.wind_down().await;
+        self.hooks.close().await;
         self.handle.shutdown().await;
         self.supervisor.shutdown().await;
     }

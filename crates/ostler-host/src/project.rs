@@ -87,6 +87,8 @@ impl Projector {
                 interrupted_snapshot(message_id, block)
             }
             SessionEvent::ModelStarted { .. }
+            | SessionEvent::HookStarted(_)
+            | SessionEvent::HookRan(_)
             | SessionEvent::BlockDone { .. }
             | SessionEvent::Denied { .. } => Vec::new(),
             SessionEvent::ModelDone {
@@ -283,7 +285,7 @@ impl Projector {
             ms: end.ms,
             model: end.model.clone(),
             reason: match end.reason {
-                RunReason::End => DoneReason::End,
+                RunReason::End | RunReason::HookStopped | RunReason::Blocked => DoneReason::End,
                 RunReason::InterruptedStreaming | RunReason::InterruptedTools => {
                     DoneReason::Interrupted
                 }
@@ -304,6 +306,8 @@ pub(crate) fn end_message(end: &ostler_core::RunEnd) -> String {
             "Interrupted".to_owned()
         }
         (RunReason::Turns, _) => "Max iterations reached".to_owned(),
+        (RunReason::HookStopped, _) => "Stopped by a hook".to_owned(),
+        (RunReason::Blocked, _) => format!("A hook kept the message back: {}", end.text),
         (RunReason::Failed, Some(failure)) => failure.message.clone(),
         (RunReason::Failed, None) => "Failed".to_owned(),
     }

@@ -166,6 +166,26 @@ impl SessionRules {
         judge(&Call { tool, args, accesses, mode, rules: &rules, facts: &facts, can_ask })
     }
 
+    /// Whether a call fits a permission rule, in whole or in part.
+    pub(crate) fn fits(
+        &self,
+        rule: &str,
+        tool: &str,
+        args: &Map<String, Value>,
+        accesses: &[Access],
+    ) -> bool {
+        let mut only = Rules::default();
+        if only.add(Behavior::Ask, rule, RuleSource::Session).is_err() {
+            return false;
+        }
+        let (rules, facts) = (&only, &self.facts(accesses));
+        let mode = Mode::BypassPermissions;
+        judge(&Call { tool, args, accesses, mode, rules, facts, can_ask: true })
+            .reason
+            .rule
+            .is_some()
+    }
+
     /// How each part of a call is judged, with somebody there to ask.
     pub(crate) fn explain(
         &self,

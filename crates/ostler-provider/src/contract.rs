@@ -112,6 +112,20 @@ pub enum Effort {
     Max,
 }
 
+impl Effort {
+    /// Its name in settings, flags and hook inputs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+}
+
 /// What a block is, known when it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockKind {

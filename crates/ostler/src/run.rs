@@ -199,7 +199,7 @@ fn finish(output: Output, end: Option<&RunEnd>, told: Option<Told>) -> Exit {
         return written;
     }
     match end.map(|end| (end.reason, &end.failure)) {
-        Some((RunReason::End, _)) => Exit::Ok,
+        Some((reason, _)) if reason.is_success() => Exit::Ok,
         Some((RunReason::Failed, Some(failure))) => Exit::of(failure.kind),
         _ => Exit::Failed,
     }

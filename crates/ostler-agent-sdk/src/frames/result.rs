@@ -108,10 +108,13 @@ fn verdict(end: &RunEnd) -> Verdict {
         (RunReason::Failed, None) => {
             error("error_during_execution", "model_error", json!(end.stop_reason), &end.text)
         }
-        (RunReason::End, _) => Verdict {
+        (RunReason::End | RunReason::HookStopped | RunReason::Blocked, _) => Verdict {
             subtype: "success",
             is_error: false,
-            terminal_reason: "completed",
+            terminal_reason: match end.reason {
+                RunReason::HookStopped => "hook_stopped",
+                _ => "completed",
+            },
             stop_reason: json!(end.stop_reason),
             text: Text::Result(end.text.clone()),
             status: None,

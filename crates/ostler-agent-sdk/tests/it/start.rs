@@ -36,12 +36,8 @@ async fn a_missing_session_is_refused_before_anything_is_answered() {
 async fn what_cannot_be_held_is_a_result_and_a_line() {
     for args in [
         &["--max-budget-usd=1"][..],
-        &[
-            "--settings",
-            r#"{"sandbox":{"enabled":true,"failIfUnavailable":true,"bwrapPath":"/no/bwrap"},"hooks":{"Stop":[]}}"#,
-        ],
         &["--settings", "/no/such/file.json"],
-        &["--settings", r#"{"hooks":{"PreToolUse":[]}}"#],
+        &["--settings", r#"{"hooks":"none"}"#],
         &["--managed-settings", r#"{"forbidEverything":true}"#],
         &["--system-prompt-file=/no/such/prompt"],
         &["--mcp-config", "{"],

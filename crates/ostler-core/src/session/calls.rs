@@ -253,13 +253,13 @@ fn outcome(ran: Ran) -> ToolOutcome {
             diffs: output.diffs,
             changes: output.changes,
             records: Vec::new(),
-            aside: Aside::default(),
+            aside: Box::default(),
         },
         Err(ToolError::Cancelled) => interrupted(),
         Err(ToolError::Failed { text, structured }) => ToolOutcome { structured, ..failed(text) },
         Err(error @ (ToolError::Invalid(_) | ToolError::Tell(_))) => failed(error.to_string()),
     };
-    ToolOutcome { records: ran.records, aside: ran.aside, ..outcome }
+    ToolOutcome { records: ran.records, aside: Box::new(ran.aside), ..outcome }
 }
 
 fn failed(text: String) -> ToolOutcome {

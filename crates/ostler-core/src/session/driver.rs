@@ -23,8 +23,8 @@ use tokio::{
 };
 
 use super::{
-    Adviser, Command, Gate, GateCall, Moderation, PromptReply, Runner, SessionConfig,
-    SessionParts, SessionSnapshot, Sink,
+    Adviser, Command, Gate, GateCall, Moderation, PromptReply, Runner, SessionConfig, SessionParts,
+    SessionSnapshot, Sink,
     calls::{Calls, News, Report, Told},
     history::History,
     readers,
@@ -57,7 +57,7 @@ pub(super) struct Driver {
     session_id: String,
     stream: Option<(u64, ModelStream)>,
     model_cancel: Cancel,
-    judging: JoinSet<(ToolCallId, Ruled)>,
+    judging: JoinSet<(ToolCallId, Box<Ruled>)>,
     adviser: Arc<dyn Adviser>,
     advising: JoinSet<(u64, Advice)>,
     advice_cancel: Cancel,
@@ -80,9 +80,9 @@ pub(super) struct Driver {
 enum Wake {
     Command(Option<Command>),
     Tool(Result<Report, tokio::task::JoinError>),
-    Judged(Result<(ToolCallId, Ruled), tokio::task::JoinError>),
+    Judged(Result<(ToolCallId, Box<Ruled>), tokio::task::JoinError>),
     Advised(Result<(u64, Advice), tokio::task::JoinError>),
-    Hook(HookRun),
+    Hook(Box<HookRun>),
     Progress(Told),
     Note(Note),
     Deadline,
@@ -172,7 +172,7 @@ impl Driver {
             }
         }
         while let Ok(run) = self.hook_runs.try_recv() {
-            self.feed(Input::Hook(run)).await;
+            self.feed(Input::Hook(Box::new(run))).await;
         }
         self.feed(Input::TasksGone { at_ms: self.clock.now_ms() }).await;
         if let Some(reply) = ending {
@@ -187,7 +187,7 @@ impl Driver {
             biased;
             command = mailbox.recv(), if open => Wake::Command(command),
             // Before what they led to: their runs stand in the log first.
-            Some(run) = self.hook_runs.recv() => Wake::Hook(run),
+            Some(run) = self.hook_runs.recv() => Wake::Hook(Box::new(run)),
             news = self.calls.next() => match news { News::Ended(report) => Wake::Tool(report), News::Told(told) => Wake::Progress(told) },
             Some(judged) = self.judging.join_next() => Wake::Judged(judged),
             Some(advised) = self.advising.join_next() => Wake::Advised(advised),
@@ -249,6 +249,10 @@ impl Driver {
             }
             Command::Snapshot(reply, place) => {
                 reply.send((place.read(), self.snapshot())).unwrap_or_default();
+            }
+            Command::Wind(reply) => {
+                self.end_now().await;
+                reply.send(()).unwrap_or_default();
             }
             Command::Shutdown(reply) => reply.send(()).unwrap_or_default(),
         }
@@ -536,7 +540,7 @@ impl Driver {
         let ruled = self.gate.judge(GateCall { call, mode: self.turn.mode(), approved, cx });
         self.judging.spawn(async move {
             let ruled = AssertUnwindSafe(ruled).catch_unwind().await;
-            (id, ruled.unwrap_or_else(|_| unjudged().into()))
+            (id, Box::new(ruled.unwrap_or_else(|_| unjudged().into())))
         });
     }
 

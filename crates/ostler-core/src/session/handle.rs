@@ -57,6 +57,8 @@ pub enum Command {
     },
     /// Look at the session.
     Snapshot(oneshot::Sender<(u64, SessionSnapshot)>, Place),
+    /// Stop what goes on and take up nothing new; the session is about to end.
+    Wind(oneshot::Sender<()>),
     /// End the task: stop what goes on, write what must be written.
     Shutdown(oneshot::Sender<()>),
 }
@@ -140,6 +142,11 @@ impl SessionHandle {
     /// Looks at the session; `place` is read at the same moment.
     pub async fn snapshot(&self, place: Place) -> Option<(u64, SessionSnapshot)> {
         self.ask(|reply| Command::Snapshot(reply, place)).await
+    }
+
+    /// Stops what goes on; nothing new is taken up, but what is told is still written.
+    pub async fn wind_down(&self) {
+        self.ask(Command::Wind).await;
     }
 
     /// Ends the session's task and waits for it.

@@ -77,6 +77,10 @@ impl Batch {
         self.calls.iter().any(|call| matches!(call.phase, Phase::Running))
     }
 
+    pub(super) fn any_judging(&self) -> bool {
+        self.calls.iter().any(|call| matches!(call.phase, Phase::Judging))
+    }
+
     fn find(&mut self, id: &ToolCallId) -> Option<&mut Call> {
         // A vendor may repeat an id; the first call that is not done is meant.
         let at = self
@@ -277,12 +281,7 @@ impl Turn {
         }
     }
 
-    pub(super) fn on_judged(
-        &mut self,
-        call_id: &ToolCallId,
-        ruled: Ruled,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(super) fn on_judged(&mut self, call_id: &ToolCallId, ruled: Ruled, out: &mut Vec<Effect>) {
         let State::Working(batch) = &mut self.state else { return };
         let mode = self.mode;
         let is_judged = |call: &&mut Call| matches!(call.phase, Phase::Judging);
@@ -428,7 +427,7 @@ impl Turn {
         let (State::Working(batch) | State::Stopping(batch)) = &mut self.state else { return };
         let stopping = stopping || matches!(batch.stop, Some(Stop::Interrupted));
         if batch.find(call_id).is_some_and(|call| matches!(call.phase, Phase::Running)) {
-            batch.take_aside(std::mem::take(&mut outcome.aside));
+            batch.take_aside(std::mem::take(&mut *outcome.aside));
         }
         let Some(call) = batch.find(call_id).filter(|call| matches!(call.phase, Phase::Running))
         else {

@@ -228,7 +228,7 @@ impl World {
             Op::Model(kind) => self.model_event(*kind),
             Op::Judge(at, verdict) => {
                 if let Some(call_id) = pick(&mut self.judging, *at) {
-                    self.feed(Input::Judged { call_id, ruled: ruling(*verdict).into() });
+                    self.feed(Input::Judged { call_id, ruled: Box::new(ruling(*verdict).into()) });
                 }
             }
             Op::Answer(at, kind) => {
@@ -448,7 +448,7 @@ fn outcome(ok: bool) -> ToolOutcome {
     ToolOutcome {
         changes: Vec::new(),
         records: Vec::new(),
-        aside: Aside::default(),
+        aside: Box::default(),
         content: ToolResultContent::Text("out".to_owned()),
         structured: json!({}),
         ok,

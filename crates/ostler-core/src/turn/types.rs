@@ -34,7 +34,7 @@ pub enum Input {
         /// The call.
         call_id: ToolCallId,
         /// What it says.
-        ruled: Ruled,
+        ruled: Box<Ruled>,
     },
     /// The host had its say.
     Advised {
@@ -44,7 +44,7 @@ pub enum Input {
         advice: Advice,
     },
     /// A hook of the host ran.
-    Hook(HookRun),
+    Hook(Box<HookRun>),
     /// An open request was answered or timed out.
     Answered {
         /// The request.
@@ -365,7 +365,7 @@ pub struct ToolOutcome {
     /// Records that belong to it, written with its result.
     pub records: Vec<Own>,
     /// Texts for the model, and the end of the run.
-    pub aside: Aside,
+    pub aside: Box<Aside>,
 }
 
 impl ToolOutcome {
@@ -380,7 +380,7 @@ impl ToolOutcome {
             diffs: Vec::new(),
             changes: Vec::new(),
             records: Vec::new(),
-            aside: Aside::default(),
+            aside: Box::default(),
         }
     }
 }

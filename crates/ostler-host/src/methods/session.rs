@@ -171,14 +171,14 @@ fn content(message: String, images: Vec<PromptImage>) -> ToolResultContent {
 fn loop_result(session: &LiveSession, end: &RunEnd) -> LoopResult {
     let facts = session.facts();
     let status = match end.reason {
-        RunReason::End => "idle",
+        RunReason::End | RunReason::HookStopped | RunReason::Blocked => "idle",
         RunReason::Failed => "error",
         RunReason::InterruptedStreaming | RunReason::InterruptedTools | RunReason::Turns => {
             "stopped"
         }
     };
     LoopResult {
-        success: end.reason == RunReason::End || end.reason.is_interrupt(),
+        success: end.reason.is_success() || end.reason.is_interrupt(),
         message: end_message(end),
         content: (!end.text.is_empty() && end.failure.is_none()).then(|| end.text.clone()),
         kind: end.failure.as_ref().map(|failure| failure.kind),

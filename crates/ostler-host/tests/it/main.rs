@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests stop at what they did not expect")]
 
 mod background;
+mod hooks;
 mod permissions;
 mod questions;
 mod runs;

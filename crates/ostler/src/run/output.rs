@@ -157,6 +157,10 @@ fn tell_end(end: &RunEnd) {
         (RunReason::Failed, Some(failure)) => {
             exit::fail(Exit::Failed, &failure.message, failure.hint.as_deref());
         }
+        (RunReason::HookStopped, _) => tell("a hook ended the turn; the session is kept"),
+        (RunReason::Blocked, _) => {
+            tell(&format!("a hook kept the message back: {}", visible_line(&end.text)));
+        }
         (RunReason::Turns, _) => tell("the limit of turns was reached; the session is kept"),
         (_, _) => tell("interrupted; the session is kept"),
     }
