@@ -11,8 +11,9 @@ mod text;
 use ostler_stdx::AbsPath;
 use serde::{Deserialize, Serialize};
 
+pub use ostler_protocol::canonical_tool;
 pub(crate) use pattern::{CommandPattern, PathPattern, Pattern, base_name, host_matches};
-pub use text::{RuleError, canonical_tool, split_rule_list};
+pub use text::{RuleError, split_rule_list};
 
 /// The list that a rule stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

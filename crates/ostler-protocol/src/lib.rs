@@ -15,6 +15,7 @@ pub mod mode;
 pub mod params;
 pub mod session;
 pub mod task;
+mod tool_name;
 pub mod trust;
 
 pub use access::Access;
@@ -25,6 +26,7 @@ pub use event::{Event, EventKind};
 pub use ids::{MessageId, RequestId, RunId, SessionId, ToolCallId};
 pub use mode::Mode;
 pub use task::{BackgroundTask, PlannedTask, TaskKind, TaskState, Todo, TodoStatus};
+pub use tool_name::canonical_tool;
 
 /// The version of this protocol, as `rpc.discover` and `host.info` answer it.
 pub const PROTOCOL_VERSION: &str = "0.1";

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use ostler_protocol::canonical_tool;
+
 use crate::tool::AnyTool;
 
 /// Tools by name. Lookup ignores case; the order is that of the names, so that the
@@ -30,10 +32,11 @@ impl Registry {
         Ok(())
     }
 
-    /// The tool of this name, case ignored.
+    /// The tool of this name or of an older one, case ignored.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn AnyTool>> {
-        self.tools.get(&name.to_ascii_lowercase())
+        let by = |name: &str| self.tools.get(&name.to_ascii_lowercase());
+        by(name).or_else(|| by(canonical_tool(name)))
     }
 
     /// All tools in order.

@@ -69,6 +69,16 @@ async fn a_task_runs_on_and_is_read_at_its_end() {
 }
 
 #[tokio::test]
+async fn older_names_of_tools_and_of_their_arguments_are_understood() {
+    let (bench, _) = listening();
+    let id = start(&bench, "echo one; sleep 60").await;
+    let output = bench.call("BashOutput", json!({"bash_id": id, "block": false})).await.unwrap();
+    assert_eq!(output.structured["task"]["status"], "running");
+    let stopped = bench.call("KillShell", json!({"shell_id": id})).await.unwrap();
+    assert!(text(&stopped).contains(&id), "{}", text(&stopped));
+}
+
+#[tokio::test]
 async fn an_end_that_nobody_waits_for_is_told() {
     let (bench, notes) = listening();
     start(&bench, "true").await;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ostler_protocol::{Block, MessageId, ToolCallId, Usage};
+use ostler_protocol::{Block, MessageId, ToolCallId, Usage, canonical_tool};
 use ostler_provider::{BlockKind, Failure, ModelEvent, StopReason};
 use ostler_store::record::{AssistantEntry, Own, Record};
 use serde_json::{Map, Value};
@@ -462,6 +462,8 @@ fn on_input_delta(sampling: &mut Sampling, index: u32, json: String, out: &mut V
 fn whole_call(block: Block) -> Block {
     match block {
         Block::ToolUse { id, name, input } => {
+            // Transcripts, events and rules know the canonical names of tools alone.
+            let name = canonical_tool(&name).to_owned();
             Block::ToolUse { id, name, input: Value::Object(arguments(&input)) }
         }
         block => block,
