@@ -18,7 +18,6 @@ mod process;
 mod report;
 mod rng;
 mod run;
-mod timing;
 mod trace;
 mod verdict;
 
@@ -33,7 +32,7 @@ use crate::namespace::Shared;
 use crate::report::Report;
 
 /// How to call it.
-const USAGE: &str = "usage: ostler-oracle run [--count N] [--seed N] [--jobs N] [--page FILE] [--times] [--need-namespaces], or ostler-oracle show SEED:NUMBER|SCRIPT";
+const USAGE: &str = "usage: ostler-oracle run [--count N] [--seed N] [--jobs N] [--page FILE] [--times FILE] [--need-namespaces], or ostler-oracle show SEED:NUMBER|SCRIPT";
 
 fn main() -> Result<ExitCode> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -61,8 +60,8 @@ struct Request {
     jobs: u64,
     page: Option<PathBuf>,
     need_namespaces: bool,
-    /// Whether the judge is timed, too.
-    times: bool,
+    /// What was measured of the judge's time, as `judge_times` prints it.
+    times: Option<PathBuf>,
 }
 
 impl Request {
@@ -74,13 +73,12 @@ impl Request {
             jobs: cores.min(8),
             page: None,
             need_namespaces: false,
-            times: false,
+            times: None,
         };
         let mut words = args.iter();
         while let Some(option) = words.next() {
             match option.as_str() {
                 "--need-namespaces" => request.need_namespaces = true,
-                "--times" => request.times = true,
                 _ => request.number(option, words.next())?,
             }
         }
@@ -95,6 +93,7 @@ impl Request {
             "--seed" => self.seed = number()?,
             "--jobs" => self.jobs = number()?.max(1),
             "--page" => self.page = Some(PathBuf::from(value)),
+            "--times" => self.times = Some(PathBuf::from(value)),
             _ => bail!("unknown option `{option}`; {USAGE}"),
         }
         Ok(())
@@ -103,8 +102,11 @@ impl Request {
 
 fn run(request: &Request) -> Result<ExitCode> {
     let everyday = Everyday::read();
-    // Before anything else keeps the cores busy.
-    let times = if request.times { timing::measure(&everyday, request.seed) } else { Vec::new() };
+    let times = match &request.times {
+        Some(file) => std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read `{}`", file.display()))?,
+        None => String::new(),
+    };
     let shared = Shared::make()?;
     let missing = namespace::missing(&shared)?;
     let items = match &missing {
@@ -117,7 +119,7 @@ fn run(request: &Request) -> Result<ExitCode> {
             run::judged_only(request.seed, request.count)
         }
     };
-    let report = Report::new((request.seed, request.count), items, missing, times, everyday);
+    let report = Report::new((request.seed, request.count), items, missing, &times, everyday)?;
     print!("{}", report.list_misses());
     print!("{}", report.summary());
     if let Some(page) = &request.page {

@@ -4,13 +4,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use ostler_permission::Verdict;
 
 use crate::everyday::Everyday;
 use crate::generate;
 use crate::item::{Item, Origin, verdict_name};
-use crate::timing::Times;
 use crate::verdict::{self, Scene};
+
+/// Times of scripts of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// What was judged.
+    what: String,
+    median: Duration,
+    p99: Duration,
+    worst: Duration,
+}
+
+/// The judge's time beside that of another program, in a sentence.
+const COMPARED: &str = "compared";
+
+/// Reads what was measured: a line each, its parts separated by tabs.
+fn read_times(text: &str) -> Option<(Vec<Times>, Option<String>)> {
+    let (mut times, mut compared) = (Vec::new(), None);
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split('\t').collect();
+        match parts[..] {
+            [COMPARED, sentence] => compared = Some(sentence.to_owned()),
+            [what, median, p99, worst] => {
+                let read = |text: &str| Some(Duration::from_nanos(text.parse().ok()?));
+                let (median, p99, worst) = (read(median)?, read(p99)?, read(worst)?);
+                times.push(Times { what: what.to_owned(), median, p99, worst });
+            }
+            _ => return None,
+        }
+    }
+    Some((times, compared))
+}
 
 /// Everything that was found out.
 #[derive(Debug)]
@@ -20,10 +51,11 @@ pub(crate) struct Report {
     /// Why nothing was run, if that is so.
     pub(crate) not_run: Option<String>,
     pub(crate) items: Vec<Item>,
-    /// Everyday lines that ask where every path leads to itself, and marked ones that do not.
-    pub(crate) asks: Vec<String>,
+    /// Which everyday lines ask where every path leads to itself, and marked ones that do not.
+    pub(crate) asks: Vec<usize>,
     pub(crate) marked_unasked: Vec<String>,
     pub(crate) times: Vec<Times>,
+    pub(crate) compared: Option<String>,
     pub(crate) everyday: Everyday,
 }
 
@@ -33,16 +65,18 @@ impl Report {
         (seed, count): (u64, u64),
         items: Vec<Item>,
         not_run: Option<String>,
-        times: Vec<Times>,
+        times: &str,
         everyday: Everyday,
-    ) -> Self {
+    ) -> Result<Self> {
         let verdict = |line: &str| verdict::of(line, Scene::Bare, verdict::World::Paper);
-        let of = |lines: &[String], wanted: Verdict| -> Vec<String> {
-            lines.iter().filter(|line| verdict(line) == wanted).cloned().collect()
-        };
-        let asks = of(&everyday.harmless, Verdict::Ask);
-        let marked_unasked = of(&everyday.marked, Verdict::Allow);
-        Self { seed, count, not_run, items, asks, marked_unasked, times, everyday }
+        let asks = everyday.harmless.iter().enumerate();
+        let asks = asks.filter(|(_, line)| verdict(line) == Verdict::Ask).map(|(at, _)| at);
+        let asks = asks.collect();
+        let unasked = everyday.marked.iter().filter(|line| verdict(line) == Verdict::Allow);
+        let marked_unasked = unasked.cloned().collect();
+        let (times, compared) =
+            read_times(times).context("the file of times holds something else")?;
+        Ok(Self { seed, count, not_run, items, asks, marked_unasked, times, compared, everyday })
     }
 
     pub(crate) fn misses(&self) -> impl Iterator<Item = &Item> {
@@ -86,6 +120,7 @@ impl Report {
         let mut page = String::from(HEAD);
         page.push_str(&self.runs());
         page.push_str(&self.everyday_section());
+        page.push_str(&self.ecosystems());
         page.push_str(&self.time_section(machine));
         page
     }
@@ -119,7 +154,11 @@ impl Report {
                 self.items.iter().filter(group).filter(|item| item.is_miss()).count(),
             ));
         }
-        text.push_str(&format!("\nMisses in all: {}.\n", self.misses().count()));
+        text.push_str(&format!(
+            "\nMisses in all: {} of {ran} scripts that were run ({:.2} %).\n",
+            self.misses().count(),
+            percent(self.misses().count(), ran)
+        ));
         text.push_str(&self.control());
         text
     }
@@ -149,11 +188,34 @@ impl Report {
     fn everyday_section(&self) -> String {
         let (asks, all) = (self.asks.len(), self.everyday.harmless.len());
         format!(
-            "## False asks\n\n{asks} of {all} everyday commands that change nothing ask all the same: {:.1} %.\nThe list was chosen before the judge was tuned with it, and no line is ever taken out; {} more lines turned out to be able to do more than they seem to, {} of which run unasked.\n\n",
+            "## False asks\n\n{asks} of {all} everyday commands that change nothing ask all the same: {:.1} %.\nThey are judged as in a project without files that choose what a program runs or loads (`rust-toolchain`, `go.mod`, `Gemfile.lock` and the like); where there is one, the programs concerned ask.\nThe list was chosen before the judge was tuned with it, and no line is ever taken out; {} more lines turned out to be able to do more than they seem to, {} of which run unasked.\n\n",
             percent(asks, all),
             self.everyday.marked.len(),
             self.marked_unasked.len()
         )
+    }
+
+    /// The same for each kind of command, and which ask.
+    fn ecosystems(&self) -> String {
+        let mut groups: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        for (at, about) in self.everyday.ecosystems.iter().enumerate() {
+            let group = groups.entry(about).or_default();
+            group.0 += 1;
+            if self.asks.contains(&at) {
+                group.1.push(&self.everyday.harmless[at]);
+            }
+        }
+        let mut text = String::from("| about | commands | ask | share |\n|---|---|---|---|\n");
+        for (about, (all, asks)) in &groups {
+            let share = percent(asks.len(), *all);
+            text.push_str(&format!("| {about} | {all} | {} | {share:.1} % |\n", asks.len()));
+        }
+        text.push_str("\nThose that ask:\n\n");
+        for command in groups.values().flat_map(|(_, asks)| asks) {
+            text.push_str(&format!("- `` {} ``\n", command.replace('\n', "; ")));
+        }
+        text.push('\n');
+        text
     }
 
     fn time_section(&self, machine: &str) -> String {
@@ -168,6 +230,9 @@ impl Report {
                 shown(times.p99),
                 shown(times.worst)
             ));
+        }
+        if let Some(compared) = &self.compared {
+            text.push_str(&format!("\n{compared}\n"));
         }
         text
     }
@@ -205,7 +270,7 @@ const HEAD: &str = "# How well commands are judged
 
 Before a shell command runs unasked, Ostler reads it and must be sure that it changes nothing and reads nothing outside the project.
 These figures say how often that goes wrong in either direction.
-They are made by `cargo xtask judge --write-docs`, which generates scripts from a seed, judges each, runs it in a throw-away namespace without network, and compares what its system calls did with the verdict.
+They are made by `cargo xtask judge --page docs/permissions-figures.md`, which generates scripts from a seed, judges each, runs it in a throw-away namespace without network, and compares what its system calls did with the verdict.
 
 - A **miss** is a script that ran unasked and wrote anything (but `/dev/null` and its private `/tmp`), read a file outside the project that its programs do not read by themselves, ran a program that may do anything, or reached for the network; or one that ran a denied program or read a denied file. An attempt counts like the deed. Whether a file is there, and what its name and dates are, is not watched.
 - A **false ask** is a question about a command that changes nothing.
@@ -224,4 +289,19 @@ fn percent(part: usize, whole: usize) -> f64 {
 fn shown(time: Duration) -> String {
     let micros = time.as_micros();
     if micros < 10_000 { format!("{micros} µs") } else { format!("{} ms", time.as_millis()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        let (times, compared) = read_times("an x\t1\t2\t3\ncompared\tThat is so.\n").unwrap();
+        let nanos = Duration::from_nanos;
+        let (median, p99, worst) = (nanos(1), nanos(2), nanos(3));
+        assert_eq!(times, [Times { what: "an x".to_owned(), median, p99, worst }]);
+        assert_eq!(compared.as_deref(), Some("That is so."));
+        assert_eq!(read_times("an x\t1\tmany\t3\n"), None);
+    }
 }

@@ -4,6 +4,7 @@
 
 mod cases;
 mod deltas;
+mod judge;
 mod measure;
 mod memory;
 mod model;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
+pub(crate) use self::judge::{program as judge_times, ratio as judge_ratio};
 pub(crate) use self::measure::{LAUNCHER_VERB, launch};
 use self::report::{Report, Row};
 use crate::sh::{self, Steps};

@@ -4,12 +4,12 @@
 use anyhow::Result;
 
 use crate::sh::{self, Outcome, Steps};
-use crate::{bench, codegen, tidy, web};
+use crate::{bench, codegen, judge, tidy, web};
 
 /// Every check of CI.
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Every check of CI, in its order: format, generated files, tidy, clippy, build of the tests, web page, tests, documentation, checks of the web page, and the benches as a smoke test. Stops at the first step that fails.",
+    long_about = "Every check of CI, in its order: format, generated files, tidy, clippy, build of the tests, web page, tests, documentation, checks of the web page, a sample of 2,000 scripts that compares the permission judge with effects, and the benches as a smoke test. Stops at the first step that fails.",
     after_help = "Example:\n  cargo xtask ci"
 )]
 pub(crate) struct Args {}
@@ -43,6 +43,7 @@ pub(crate) fn all(steps: &mut Steps, set_up: SetUp) -> Result<()> {
         doc.env("RUSTDOCFLAGS", "-D warnings").run()
     })?;
     page_checks(steps)?;
+    judge::sample(steps)?;
     bench::smoke(steps)
 }
 

@@ -1,7 +1,7 @@
 //! The benches. Each gives rows for the report; an error means that what was measured did not do
 //! what it should, so that a fast failure is never taken for a good figure.
 
-use super::{Bench, deltas, resume, round_trips, search, serve, start};
+use super::{Bench, deltas, judge, resume, round_trips, search, serve, start};
 
 pub(super) const BENCHES: &[Bench] = &[
     Bench { name: "version", run: start::version },
@@ -15,4 +15,5 @@ pub(super) const BENCHES: &[Bench] = &[
     Bench { name: "resume", run: resume::resume },
     Bench { name: "list", run: resume::list },
     Bench { name: "search", run: search::search },
+    Bench { name: "judge", run: judge::judge },
 ];

@@ -29,6 +29,7 @@ fn checks_run_in_their_order_and_survive_a_new_binary() {
             "cargo test --workspace --no-run",
             "cargo test --workspace",
             "cargo doc --no-deps --workspace [-D warnings]",
+            "cargo run --quiet -p ostler-oracle -- run --count 2000 --seed 20261201",
             "cargo build -p ostler",
         ]
     );
