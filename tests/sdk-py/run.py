@@ -169,15 +169,52 @@ async def sessions(args):
 
 
 async def hooks(args):
-    async def hook(_input, _id, _context):
+    async def note(data, _id, _context):
+        saw("hook", event=data["hook_event_name"], tool=data.get("tool_name"))
         return {}
 
-    matcher = sdk.HookMatcher(matcher=None, hooks=[hook])
-    async with sdk.ClaudeSDKClient(options(args, hooks={"PreToolUse": [matcher]})) as client:
+    async def add(data, _id, _context):
+        saw("hook", event=data["hook_event_name"], prompt=data["prompt"])
+        more = {"hookEventName": "UserPromptSubmit", "additionalContext": "Keep the greeting polite."}
+        return {"hookSpecificOutput": more}
+
+    def decide(decision):
+        async def hook(data, _id, _context):
+            saw("hook", event=data["hook_event_name"], tool=data["tool_name"], decision=decision)
+            answer = {"permissionDecision": decision, "permissionDecisionReason": "says the host"}
+            return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **answer}}
+
+        return hook
+
+    hooks = {
+        "UserPromptSubmit": [sdk.HookMatcher(hooks=[add])],
+        "PreToolUse": [
+            sdk.HookMatcher(matcher="Edit|Write", hooks=[decide("allow")]),
+            sdk.HookMatcher(matcher="Bash", hooks=[decide("deny")]),
+        ],
+        "PostToolUse": [sdk.HookMatcher(matcher="Edit", hooks=[note])],
+        "Stop": [sdk.HookMatcher(hooks=[note])],
+    }
+    teller = Teller()
+    async with sdk.ClaudeSDKClient(options(args, hooks=hooks)) as client:
+        await client.query("correct the greeting")
+        async for message in client.receive_response():
+            teller.tell(message)
+
+
+async def blocked(args):
+    async def block(_data, _id, _context):
+        return {"decision": "block", "reason": "no secrets"}
+
+    hooks = {"UserPromptSubmit": [sdk.HookMatcher(hooks=[block])]}
+    teller = Teller()
+    async with sdk.ClaudeSDKClient(options(args, hooks=hooks)) as client:
         await client.query("say hello")
+        async for message in client.receive_response():
+            teller.tell(message)
 
 
-CASES = [plain, fail, edit, refuse, turns, interrupt, switch, sessions, hooks]
+CASES = [plain, fail, edit, refuse, turns, interrupt, switch, sessions, hooks, blocked]
 
 
 def main():

@@ -177,7 +177,36 @@ const cases = {
       saw("kept", { role: message.type, text });
     }
   },
-  hooks: () => tellAll(ask("say hello", { hooks: { PreToolUse: [{ hooks: [async () => ({})] }] } })),
+  hooks: () => {
+    const note = async (data) => {
+      saw("hook", { event: data.hook_event_name, tool: data.tool_name ?? null });
+      return {};
+    };
+    const add = async (data) => {
+      saw("hook", { event: data.hook_event_name, prompt: data.prompt });
+      const more = { hookEventName: "UserPromptSubmit", additionalContext: "Keep the greeting polite." };
+      return { hookSpecificOutput: more };
+    };
+    const decide = (decision) => async (data) => {
+      saw("hook", { event: data.hook_event_name, tool: data.tool_name, decision });
+      const answer = { permissionDecision: decision, permissionDecisionReason: "says the host" };
+      return { hookSpecificOutput: { hookEventName: "PreToolUse", ...answer } };
+    };
+    const hooks = {
+      UserPromptSubmit: [{ hooks: [add] }],
+      PreToolUse: [
+        { matcher: "Edit|Write", hooks: [decide("allow")] },
+        { matcher: "Bash", hooks: [decide("deny")] },
+      ],
+      PostToolUse: [{ matcher: "Edit", hooks: [note] }],
+      Stop: [{ hooks: [note] }],
+    };
+    return converse(["correct the greeting"], { hooks });
+  },
+  blocked: () => {
+    const block = async () => ({ decision: "block", reason: "no secrets" });
+    return converse(["say hello"], { hooks: { UserPromptSubmit: [{ hooks: [block] }] } });
+  },
 };
 
 const run = cases[args.case];

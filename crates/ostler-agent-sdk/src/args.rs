@@ -62,6 +62,8 @@ pub struct SdkArgs {
     pub session_id: Option<String>,
     /// `--include-partial-messages`.
     pub partial_messages: bool,
+    /// Send frames of all hooks.
+    pub hook_events: bool,
     /// `--replay-user-messages`.
     pub replay_user_messages: bool,
     /// `--no-session-persistence`.
@@ -170,7 +172,7 @@ const FLAGS: &[(&str, Flag)] = &[
     ("session-mirror", Flag::Refused(NO_MIRROR)),
     ("no-session-persistence", Flag::Switch(|args| args.no_persistence = true)),
     ("include-partial-messages", Flag::Switch(|args| args.partial_messages = true)),
-    ("include-hook-events", Flag::Ignored),
+    ("include-hook-events", Flag::Switch(|args| args.hook_events = true)),
     ("replay-user-messages", Flag::Switch(|args| args.replay_user_messages = true)),
     ("debug", Flag::Ignored),
     ("debug-to-stderr", Flag::Ignored),

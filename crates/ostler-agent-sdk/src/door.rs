@@ -5,6 +5,7 @@
 //! of the input means that nothing more comes; it is not an abort (agent-sdk.md 2.6).
 
 mod control;
+mod hooks;
 mod permission;
 mod start;
 
@@ -27,6 +28,7 @@ use crate::{
     frames::{Projector, ProjectorOptions, start_failure},
     wire::{self, Lines, Read},
 };
+use hooks::Calls;
 use permission::Pending;
 use start::{Plan, Refusal};
 
@@ -52,6 +54,7 @@ where
         out: output,
         err: stderr,
         plan: Plan::default_in(&host),
+        calls: Calls::new(),
         open: None,
         ids: IdGen::random(),
         input_ended: false,
@@ -75,6 +78,8 @@ struct Door<R, W, E> {
     err: E,
     /// What the session will be, once the host has had its say.
     plan: Plan,
+    /// Hooks that call the host.
+    calls: Calls,
     open: Option<Open>,
     ids: IdGen,
     input_ended: bool,
@@ -135,6 +140,7 @@ where
             let beat = self.last_write + KEEP_ALIVE;
             tokio::select! {
                 read = self.lines.next(), if !self.input_ended => Box::pin(self.on_read(read)).await?,
+                word = self.calls.next() => self.on_word(word).await?,
                 event = next(events.as_ref()) => match event {
                     Some(event) => self.on_event(&event).await?,
                     // The session's task has gone; its last words were read.
@@ -200,6 +206,7 @@ where
         match frame["type"].as_str() {
             Some("user") => self.on_user(frame).await,
             Some("control_request") => self.on_request(frame).await,
+            Some("control_response") if self.calls.answer(&frame["response"]) => Ok(()),
             Some("control_response") => self.on_response(&frame["response"]).await,
             // Every request of the host is answered at once, so there is nothing to cancel.
             _ => Ok(()),
@@ -209,6 +216,7 @@ where
     /// The end of the input: what still waits for the host is refused, the rest goes on.
     async fn on_end(&mut self) -> Step {
         self.input_ended = true;
+        self.calls.fail_all();
         if let Some(open) = &mut self.open {
             open.tasks_until = None;
         }
@@ -297,6 +305,7 @@ where
             mcp_servers: self.plan.failed_servers(),
             api_key_source: self.api_key_source(),
             replay_user_messages: self.plan.args.replay_user_messages,
+            hook_events: self.plan.args.hook_events,
             session_state: self.host.env().var("CLAUDE_CODE_SDK_READS_SESSION_STATE") == Some("1"),
             ..ProjectorOptions::of(&session, self.plan.args.partial_messages)
         };

@@ -5,6 +5,7 @@
 //! here reads or writes anything: a door writes the lines that it gets.
 
 mod failure;
+mod hooks;
 mod result;
 mod stream;
 mod tasks;
@@ -68,6 +69,8 @@ pub struct ProjectorOptions {
     pub partial_messages: bool,
     /// Echo accepted user messages (`--replay-user-messages`).
     pub replay_user_messages: bool,
+    /// Send frames of all hooks (`--include-hook-events`); else only of `SessionStart`.
+    pub hook_events: bool,
     /// Send `session_state_changed` (`CLAUDE_CODE_SDK_READS_SESSION_STATE=1`).
     pub session_state: bool,
 }
@@ -89,6 +92,7 @@ impl ProjectorOptions {
             api_key_source: "none",
             partial_messages,
             replay_user_messages: false,
+            hook_events: false,
             session_state: false,
         }
     }
@@ -272,9 +276,14 @@ impl Projector {
                 self.options.cwd =
                     folder.as_ref().map_or_else(|| project.clone(), AbsPath::to_text);
             }
+            SessionEvent::HookStarted(run) => self.hook_started(run, out),
+            SessionEvent::HookRan(run) => self.hook_ran(run, out),
+            // What a hook says to the person.
+            SessionEvent::Notice { text, key: "notice.hook", .. } => {
+                let frame = json!({"subtype": "informational", "content": text, "level": "info"});
+                out.push(self.system(frame));
+            }
             SessionEvent::Titled(_)
-            | SessionEvent::HookStarted(_)
-            | SessionEvent::HookRan(_)
             | SessionEvent::Notice { .. }
             | SessionEvent::TodosChanged(_)
             | SessionEvent::PlanChanged(_) => {}

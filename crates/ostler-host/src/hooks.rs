@@ -21,7 +21,7 @@ use std::sync::{
 };
 
 use ostler_core::{HookRun, SessionEvent, Sink as _};
-use ostler_hooks::{Common, Engine, Event, Firing, Fits, Outcome};
+use ostler_hooks::{Callbacks, Common, Engine, Event, Firing, Fits, Hook, Outcome};
 use ostler_protocol::{Mode, SessionId};
 use ostler_stdx::{AbsPath, Cancel, Clock};
 use serde_json::{Map, Value};
@@ -103,6 +103,11 @@ impl SessionHooks {
     /// Whether a hook waits for any of these.
     pub(crate) fn has(&self, events: &[Event]) -> bool {
         !self.engine.is_empty() && events.iter().any(|event| self.engine.has(*event))
+    }
+
+    /// Puts hooks that are called back in the place of those before.
+    pub(crate) fn register(&self, hooks: Vec<Hook>, callbacks: Arc<dyn Callbacks>) {
+        self.engine.register(hooks, callbacks);
     }
 
     /// Names the session that the hooks belong to, once it is there.

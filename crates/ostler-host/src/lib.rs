@@ -44,6 +44,9 @@ pub use ostler_core::{
     self as core, Answer, AnswerSource, DeniedBy, Prompt, PromptReply, RunEnd, RunReason,
     SessionEvent,
 };
+pub use ostler_hooks::{
+    Action as HookAction, Callbacks, Event as HookEvent, Hook, Matcher as HookMatcher,
+};
 pub use ostler_permission::{Behavior, PermissionUpdate, split_rule_list};
 pub use ostler_provider::{
     BlockKind, Effort, Failure, ModelEvent, ModelInfo, StopReason, Thinking,

@@ -560,6 +560,19 @@ impl LiveSession {
         self.state.get::<Tasks>()
     }
 
+    /// Puts hooks that are called back in the place of those before; false if the policy of
+    /// the machine lets none run but its own.
+    pub fn register_hooks(
+        &self,
+        hooks: Vec<ostler_hooks::Hook>,
+        callbacks: Arc<dyn ostler_hooks::Callbacks>,
+    ) -> bool {
+        let may = !self.rules.only_policy_hooks();
+        let hooks = if may { hooks } else { Vec::new() };
+        self.hooks.register(hooks, callbacks);
+        may
+    }
+
     /// Whether a call fits permission rules, for hooks with `if`.
     pub(crate) fn fits(&self, tool: &str, args: &Map<String, Value>) -> Option<ostler_hooks::Fits> {
         let tool = Arc::clone(self.tools.get(tool)?);

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ostler_core::{
-    AnswerSource, DeniedBy, RunReason, SessionEvent,
+    AnswerSource, DeniedBy, HookRun, RunReason, SessionEvent,
     event::{Delta, ToolDone},
 };
 use ostler_protocol::{
@@ -88,7 +88,6 @@ impl Projector {
             }
             SessionEvent::ModelStarted { .. }
             | SessionEvent::HookStarted(_)
-            | SessionEvent::HookRan(_)
             | SessionEvent::BlockDone { .. }
             | SessionEvent::Denied { .. } => Vec::new(),
             SessionEvent::ModelDone {
@@ -117,6 +116,7 @@ impl Projector {
                 );
                 out
             }
+            SessionEvent::HookRan(run) => hook_ran(run),
             SessionEvent::Asked(asked) => vec![self.asked(asked)],
             SessionEvent::Answered { request_id, allowed, input, reason, .. }
                 if self.questions.contains_key(request_id) =>
@@ -311,6 +311,25 @@ pub(crate) fn end_message(end: &ostler_core::RunEnd) -> String {
         (RunReason::Failed, Some(failure)) => failure.message.clone(),
         (RunReason::Failed, None) => "Failed".to_owned(),
     }
+}
+
+/// That a hook ran and, if it stood in the way, that it did.
+fn hook_ran(run: &HookRun) -> Vec<EventKind> {
+    let triggered = EventKind::HookTriggered {
+        hook_name: run.name.clone(),
+        event: run.event.clone(),
+        outcome: run.outcome.clone(),
+        ms: run.ms,
+        reason: run.problem.clone(),
+        tool_call_id: run.tool_call_id.clone(),
+    };
+    let blocked = run.blocked.clone().map(|reason| EventKind::HookBlocked {
+        hook_name: run.name.clone(),
+        event: run.event.clone(),
+        reason,
+        tool_call_id: run.tool_call_id.clone(),
+    });
+    [Some(triggered), blocked].into_iter().flatten().collect()
 }
 
 fn place(delta: &Delta) -> DeltaPlace {

@@ -138,6 +138,11 @@ impl SessionRules {
         Ok(loaded)
     }
 
+    /// Whether of all hooks only those of the machine's policy run.
+    pub(crate) fn only_policy_hooks(&self) -> bool {
+        self.watch.only_policy_hooks()
+    }
+
     /// Whether the session may be in a mode.
     ///
     /// # Errors

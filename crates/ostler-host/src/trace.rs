@@ -1,4 +1,4 @@
-//! What a session did and why, from its log: runs, answers and retries of the model,
+//! What a session did and why, from its log: runs, answers and retries of the model, hooks,
 //! verdicts, questions, and how long each call took. Reads only; takes no lock, so a session
 //! that runs can be looked at.
 
@@ -107,6 +107,23 @@ pub enum Traced {
         /// What refused it.
         #[serde(skip_serializing_if = "Option::is_none")]
         denied_by: Option<String>,
+    },
+    /// A hook ran.
+    Hook {
+        /// Its name.
+        name: String,
+        /// The event that it ran for.
+        event: String,
+        /// `success`, `error` or `cancelled`.
+        outcome: String,
+        /// How long it ran.
+        ms: u64,
+        /// Why it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+        /// Why it stood in the way.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        blocked: Option<String>,
     },
     /// A run is over.
     End {
@@ -268,6 +285,14 @@ impl Reader {
                 tool_call_id: call,
                 ms: line["ms"].as_u64(),
                 denied_by: optional(line, "deniedBy"),
+            },
+            Some("hook") => Traced::Hook {
+                name: text(line, "name"),
+                event: text(line, "event"),
+                outcome: text(line, "outcome"),
+                ms: line["ms"].as_u64().unwrap_or(0),
+                problem: optional(line, "problem"),
+                blocked: optional(line, "blocked"),
             },
             Some("run_ended") => Traced::End {
                 reason: text(line, "reason"),

@@ -117,6 +117,27 @@ pub enum EventKind {
     /// Files changed by one call.
     #[serde(rename = "session.diff")]
     SessionDiff { tool_call_id: ToolCallId, diff: Vec<FileDiff>, added: u32, removed: u32 },
+    /// A user hook ran.
+    #[serde(rename = "hook.triggered")]
+    HookTriggered {
+        hook_name: String,
+        event: String,
+        outcome: String,
+        ms: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<ToolCallId>,
+    },
+    /// A user hook stood in the way of what it ran for.
+    #[serde(rename = "hook.blocked")]
+    HookBlocked {
+        hook_name: String,
+        event: String,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<ToolCallId>,
+    },
     /// A decision is wanted from the person.
     PermissionAsked(Box<PermissionAsked>),
     /// A permission request was answered.

@@ -74,6 +74,15 @@ fn line(what: &Traced) -> String {
             let ms = ms.map(|ms| format!(", {ms} ms")).unwrap_or_default();
             format!("tool    {} {}{ms}", visible_line(tool), visible_line(&how))
         }
+        Traced::Hook { name, event, outcome, ms, problem, blocked } => {
+            let why = match (blocked, problem) {
+                (Some(why), _) => format!(", blocked: {}", words(why)),
+                (None, Some(why)) => format!(": {}", words(why)),
+                (None, None) => String::new(),
+            };
+            let (name, event) = (visible_line(name), visible_line(event));
+            format!("hook    {name} for {event} {}, {ms} ms{why}", visible_line(outcome))
+        }
         Traced::End { reason, message, ms } => {
             let message = message.as_ref().map(|message| format!(": {}", words(message)));
             format!("end     {} after {ms} ms{}", visible_line(reason), message.unwrap_or_default())

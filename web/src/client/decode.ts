@@ -16,6 +16,8 @@ const KNOWN: Record<EventType, true> = {
   tool_output: true,
   tool_complete: true,
   "session.diff": true,
+  "hook.triggered": true,
+  "hook.blocked": true,
   permission_asked: true,
   "permission.answered": true,
   "permission.rejected": true,

@@ -37,6 +37,10 @@ where
 
     async fn initialize(&mut self, id: &str, request: &Value) -> Step {
         let is_first = self.open.is_none();
+        let (hooks, remarks) = match super::hooks::read(&request["hooks"]) {
+            Ok(hooks) => hooks,
+            Err(why) => return self.send(&wire::failure(id, &why)).await,
+        };
         if let Err(refusal) = self.plan.take_initialize(request) {
             self.send(&wire::failure(id, &refusal.text)).await?;
             // A host that goes on without what it asked for would be deceived.
@@ -47,10 +51,23 @@ where
         if let Some(title) = request["title"].as_str().filter(|_| is_first && self.plan.is_new()) {
             open.session.handle.tell(Command::SetTitle(title.to_owned())).await;
         }
+        let carries_hooks = !hooks.is_empty();
+        // A second request replaces the hooks of the first.
+        let applied = open.session.register_hooks(hooks, self.calls.host());
         let pending: Vec<_> = open.pending.iter().map(|pending| &pending.frame).collect();
-        let mut answer = wire::success(id, self.initialized(open));
+        let mut payload = self.initialized(open);
+        if carries_hooks {
+            payload["hooks_applied"] = json!(applied);
+        }
+        let mut answer = wire::success(id, payload);
         answer["response"]["pending_permission_requests"] = json!(pending);
         answer["response"]["pending_user_dialog_requests"] = json!([]);
+        for remark in remarks {
+            self.tell(&remark).await?;
+        }
+        if carries_hooks && !applied {
+            self.tell("the policy of this machine lets no hooks run but its own (`allowManagedHooksOnly`)").await?;
+        }
         self.send(&answer).await
     }
 
@@ -71,6 +88,7 @@ where
             "models": models,
             "account": {"apiKeySource": self.api_key_source()},
             "claude_code_version": COMPATIBILITY_VERSION,
+            "hook_on_failure_supported": true,
         })
     }
 

@@ -17,7 +17,6 @@ const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 /// Offered only if the host names it (agent-sdk.md section 6).
 const ON_DEMAND: &[&str] = &["TodoWrite"];
 
-const NO_HOOKS: &str = "this version of Ostler does not run hooks; leave `hooks` out, and decide about calls in `canUseTool`";
 const NO_SCHEMA: &str =
     "this version of Ostler cannot hold an answer to a JSON schema; leave `outputFormat` out";
 
@@ -212,9 +211,6 @@ impl Plan {
 
     /// What the host adds to the command line (agent-sdk.md 2.10).
     pub(super) fn take_initialize(&mut self, request: &Value) -> Result<(), Refusal> {
-        if has_hooks(&request["hooks"]) {
-            return Err(Refusal::framed(NO_HOOKS));
-        }
         if request["jsonSchema"].is_object() {
             return Err(Refusal::framed(NO_SCHEMA));
         }
@@ -312,12 +308,4 @@ fn custom(blocks: &[String], append: Option<String>) -> SystemPrompt {
     let stable = blocks.iter().position(|block| block.trim() == BOUNDARY);
     let blocks = blocks.iter().filter(|block| block.trim() != BOUNDARY).cloned().collect();
     SystemPrompt::Custom { blocks, stable, append }
-}
-
-/// Whether a callback would be called.
-fn has_hooks(hooks: &Value) -> bool {
-    let matchers = hooks.as_object().into_iter().flatten().flat_map(|(_, list)| list.as_array());
-    matchers
-        .flatten()
-        .any(|matcher| matcher["hookCallbackIds"].as_array().is_some_and(|ids| !ids.is_empty()))
 }

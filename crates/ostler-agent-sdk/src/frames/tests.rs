@@ -19,6 +19,7 @@ fn projector() -> Projector {
         api_key_source: "none",
         partial_messages: false,
         replay_user_messages: false,
+        hook_events: false,
         session_state: false,
     })
 }

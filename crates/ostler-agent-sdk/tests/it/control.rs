@@ -38,22 +38,16 @@ async fn initialize_answers_every_field_that_hosts_read() {
 }
 
 #[tokio::test]
-async fn hooks_and_schemas_are_refused_aloud() {
-    let hooks = json!({"PreToolUse": [{"matcher": null, "hookCallbackIds": ["hook_0"]}]});
-    for request in [
-        json!({"subtype": "initialize", "hooks": hooks}),
-        json!({"subtype": "initialize", "jsonSchema": {}}),
-    ] {
-        let mut pipes = Pipes::start(&[], hello());
-        pipes.request("a", request).await;
-        pipes.prompt("hi").await;
-        let end = pipes.wait().await;
-        assert_eq!(kinds(&end.frames), ["control_response", "result"]);
-        assert_eq!(end.frames[0]["response"]["subtype"], "error");
-        assert_eq!(end.frames[1]["errors"][0], end.frames[0]["response"]["error"]);
-        assert_eq!((end.status, &end.frames[1]["num_turns"]), (1, &json!(0)));
-        assert_eq!(end.stderr.lines().count(), 1);
-    }
+async fn schemas_are_refused_aloud() {
+    let mut pipes = Pipes::start(&[], hello());
+    pipes.request("a", json!({"subtype": "initialize", "jsonSchema": {}})).await;
+    pipes.prompt("hi").await;
+    let end = pipes.wait().await;
+    assert_eq!(kinds(&end.frames), ["control_response", "result"]);
+    assert_eq!(end.frames[0]["response"]["subtype"], "error");
+    assert_eq!(end.frames[1]["errors"][0], end.frames[0]["response"]["error"]);
+    assert_eq!((end.status, &end.frames[1]["num_turns"]), (1, &json!(0)));
+    assert_eq!(end.stderr.lines().count(), 1);
 }
 
 #[tokio::test]

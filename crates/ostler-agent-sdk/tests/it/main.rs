@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests stop at what they did not expect")]
 
 mod control;
+mod hooks;
 mod permission;
 mod pipes;
 mod sandbox;

@@ -87,6 +87,11 @@ impl Watch {
         self.state().found.restrictions()
     }
 
+    /// Whether of all hooks only those of the policy run (`allowManagedHooksOnly`).
+    pub(crate) fn only_policy_hooks(&self) -> bool {
+        self.state().found.keys.allow_managed_hooks_only == Some(true)
+    }
+
     /// Whether the session may be in a mode.
     pub(crate) fn check_mode(&self, mode: Mode) -> Result<(), RpcError> {
         check_mode(&self.state().found, mode)

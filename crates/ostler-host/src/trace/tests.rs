@@ -38,6 +38,11 @@ fn a_log_is_told_with_waits_and_runs_measured() {
             {"type": "tool_result", "tool_use_id": "t", "content": "no", "is_error": true}]}}),
         own("tool", 9, json!({"toolUseId": "t", "deniedBy": "user"})),
         own("response", 11, json!({"stopReason": "end_turn", "usage": {}})),
+        own(
+            "hook",
+            11,
+            json!({"name": "Stop-0", "event": "Stop", "outcome": "success", "ms": 7, "blocked": "no"}),
+        ),
         own("run_ended", 12, json!({"reason": "end", "ms": 0})),
     ];
     let mut reader = Reader::default();
@@ -45,7 +50,10 @@ fn a_log_is_told_with_waits_and_runs_measured() {
     let rows: Vec<Value> =
         reader.rows.iter().map(|row| serde_json::to_value(row).unwrap()).collect();
     let what: Vec<_> = rows.iter().map(|row| row["what"].as_str().unwrap()).collect();
-    assert_eq!(what, ["run", "retry", "answer", "verdict", "answered", "tool", "answer", "end"]);
+    assert_eq!(
+        what,
+        ["run", "retry", "answer", "verdict", "answered", "tool", "answer", "hook", "end"]
+    );
     assert_eq!(rows[0]["prompt"], "go");
     assert_eq!(rows[1]["delayMs"], 500);
     assert_eq!((&rows[2]["inputTokens"], &rows[2]["ms"]), (&json!(15), &json!(3000)));
@@ -54,8 +62,9 @@ fn a_log_is_told_with_waits_and_runs_measured() {
     assert_eq!((&rows[5]["ok"], &rows[5]["deniedBy"]), (&json!(false), &json!("user")));
     assert!(rows[5].get("ms").is_none(), "it never ran");
     assert_eq!(rows[6]["ms"], 2000, "since the results were there");
-    assert_eq!(rows[7]["ms"], 12_000);
-    assert_eq!(rows[7]["at"].as_i64().unwrap() - rows[0]["at"].as_i64().unwrap(), 12_000);
+    assert_eq!((&rows[7]["event"], &rows[7]["blocked"]), (&json!("Stop"), &json!("no")));
+    assert_eq!(rows[8]["ms"], 12_000);
+    assert_eq!(rows[8]["at"].as_i64().unwrap() - rows[0]["at"].as_i64().unwrap(), 12_000);
 }
 
 #[test]

@@ -101,6 +101,9 @@ export function applyEvent(thread: Thread, event: KnownEvent, at: number): Threa
       return { ...thread, stale: !thread.opening };
     case "options_changed":
     case "session.updated":
+    // What they did shows in the call or the notice that they are about.
+    case "hook.triggered":
+    case "hook.blocked":
     case "session.changed":
     case "session.removed":
       return thread;
