@@ -1,6 +1,9 @@
 //! The rules of one session: those of settings files and the command line, and the grants
 //! that live as long as the session does in this process.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::HashSet,
     path::Path,
@@ -8,12 +11,12 @@ use std::{
 };
 
 use ostler_permission::{
-    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, RuleSource, Rules, Step,
-    Verdict, explain, judge,
+    Behavior, Call, Destination, Facts, Judgement, PermissionUpdate, RuleSource, RuleValue, Rules,
+    Step, Verdict, explain, judge,
 };
 use ostler_protocol::{Access, ErrorKind, Mode, RpcError, session::PermissionDecision};
 use ostler_stdx::AbsPath;
-use ostler_store::{RuleFile, Store};
+use ostler_store::{RuleFile, SettingsChange, Store};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -311,24 +314,31 @@ impl SessionRules {
         self.add(Behavior::Allow, rule, file)
     }
 
-    fn add(&self, behavior: Behavior, rule: &str, file: Option<RuleFile>) -> Result<(), RpcError> {
-        if behavior == Behavior::Allow && self.watch.restrictions().policy_allows_only {
-            return Err(RpcError::new(
-                ErrorKind::Managed,
-                "the policy of this machine lets no rule allow but its own (`allowManagedPermissionRulesOnly`)",
-            )
-            .hint("allow the one call only"));
+    /// Whether anybody but the policy may allow something.
+    fn may_allow(&self, behavior: Behavior) -> Result<(), RpcError> {
+        if behavior != Behavior::Allow || !self.watch.restrictions().policy_allows_only {
+            return Ok(());
         }
+        Err(RpcError::new(
+            ErrorKind::Managed,
+            "the policy of this machine lets no rule allow but its own (`allowManagedPermissionRulesOnly`)",
+        )
+        .hint("allow the one call only"))
+    }
+
+    fn add(&self, behavior: Behavior, rule: &str, file: Option<RuleFile>) -> Result<(), RpcError> {
+        self.may_allow(behavior)?;
+        Self::check_rule(rule).map_err(|error| RpcError::new(ErrorKind::Usage, error))?;
         let source = match file {
             Some(file) => {
-                self.store
-                    .add_rule(&file, stored_behavior(behavior), rule)
-                    .map_err(|error| storage_error(&error))?;
-                match file {
-                    RuleFile::User => RuleSource::User,
-                    RuleFile::Project(_) => RuleSource::Project,
-                    RuleFile::Local(_) => RuleSource::Local,
+                let rules = [rule.to_owned()];
+                self.write(&file, SettingsChange::AddRules(stored_behavior(behavior), &rules))?;
+                // Where it stands in a project whose content waits, it holds for the session.
+                let held = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+                if held.of(behavior).any(|held| held.text == rule) {
+                    return Ok(());
                 }
+                RuleSource::Session
             }
             None => RuleSource::Session,
         };
@@ -336,6 +346,21 @@ impl SessionRules {
         rules
             .add(behavior, rule, source)
             .map_err(|error| RpcError::new(ErrorKind::Usage, error.to_string()))
+    }
+
+    /// Changes a settings file and follows it.
+    fn write(&self, file: &RuleFile, change: SettingsChange<'_>) -> Result<(), RpcError> {
+        let changed =
+            self.store.change_settings(file, change).map_err(|error| storage_error(&error))?;
+        self.refresh(Look::Now);
+        match changed.twin {
+            None => Ok(()),
+            Some(twin) => {
+                let twin = twin.display();
+                let text = format!("`{twin}` still holds it, and is not Ostler's to write");
+                Err(RpcError::new(ErrorKind::Settings, text).hint("take it out there yourself"))
+            }
+        }
     }
 
     fn file_of(&self, destination: Destination) -> Option<RuleFile> {
@@ -347,7 +372,8 @@ impl SessionRules {
         }
     }
 
-    /// Applies an update of a host. Gives the mode that it asks for, if any.
+    /// Applies an update of a host where it says that it belongs. Gives the mode that it asks
+    /// for, if any.
     ///
     /// # Errors
     /// The file that could not be written, or the rule that makes no sense.
@@ -359,22 +385,30 @@ impl SessionRules {
                 }
             }
             PermissionUpdate::ReplaceRules { rules, behavior, destination } => {
-                if self.file_of(*destination).is_none() {
-                    let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-                    held.clear(*behavior, RuleSource::Session);
-                }
-                for rule in rules {
-                    self.add(*behavior, &rule.to_text(), self.file_of(*destination))?;
+                self.replace(*behavior, rules, *destination)?;
+            }
+            PermissionUpdate::RemoveRules { rules, behavior, destination } => {
+                let texts: Vec<String> = rules.iter().map(RuleValue::to_text).collect();
+                match self.file_of(*destination) {
+                    Some(file) => {
+                        let behavior = stored_behavior(*behavior);
+                        self.write(&file, SettingsChange::RemoveRules(behavior, &texts))?;
+                    }
+                    None => {
+                        let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+                        for text in &texts {
+                            held.remove(*behavior, text, RuleSource::Session);
+                        }
+                    }
                 }
             }
-            PermissionUpdate::RemoveRules { rules, behavior, .. } => {
-                let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-                for rule in rules {
-                    held.remove(*behavior, &rule.to_text(), RuleSource::Session);
-                }
+            PermissionUpdate::SetMode { mode, destination } => {
+                return self.set_mode(mode, *destination);
             }
-            PermissionUpdate::SetMode { mode, .. } => return Ok(Mode::parse(mode)),
-            PermissionUpdate::AddDirectories { directories, .. } => {
+            PermissionUpdate::AddDirectories { directories, destination } => {
+                if let Some(file) = self.file_of(*destination) {
+                    self.write(&file, SettingsChange::AddDirectories(directories))?;
+                }
                 let mut dirs = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
                 for dir in directories {
                     let dir = self.project.join(Path::new(dir));
@@ -383,11 +417,56 @@ impl SessionRules {
                     }
                 }
             }
-            PermissionUpdate::RemoveDirectories { directories, .. } => {
+            PermissionUpdate::RemoveDirectories { directories, destination } => {
+                if let Some(file) = self.file_of(*destination) {
+                    self.write(&file, SettingsChange::RemoveDirectories(directories))?;
+                }
+                let gone: Vec<AbsPath> =
+                    directories.iter().map(|dir| self.project.join(Path::new(dir))).collect();
                 let mut dirs = self.extra_dirs.write().unwrap_or_else(PoisonError::into_inner);
-                dirs.retain(|dir| !directories.iter().any(|gone| Path::new(gone) == dir.as_path()));
+                dirs.retain(|dir| !gone.contains(dir));
             }
         }
         Ok(None)
+    }
+
+    fn replace(
+        &self,
+        behavior: Behavior,
+        rules: &[RuleValue],
+        destination: Destination,
+    ) -> Result<(), RpcError> {
+        let texts: Vec<String> = rules.iter().map(RuleValue::to_text).collect();
+        for text in &texts {
+            Self::check_rule(text).map_err(|error| RpcError::new(ErrorKind::Usage, error))?;
+        }
+        if let Some(file) = self.file_of(destination) {
+            self.may_allow(behavior)?;
+            let behavior = stored_behavior(behavior);
+            return self.write(&file, SettingsChange::ReplaceRules(behavior, &texts));
+        }
+        {
+            let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+            held.clear(behavior, RuleSource::Session);
+        }
+        texts.iter().try_for_each(|text| self.add(behavior, text, None))
+    }
+
+    /// A mode in a file is that of sessions to come; it counts here, too.
+    fn set_mode(&self, mode: &str, destination: Destination) -> Result<Option<Mode>, RpcError> {
+        let Some(exact) = Mode::parse(mode) else {
+            return Err(RpcError::new(ErrorKind::Usage, format!("there is no mode `{mode}`")));
+        };
+        self.check_mode(exact)?;
+        if let Some(file) = self.file_of(destination) {
+            let loosens = matches!(exact, Mode::BypassPermissions | Mode::Auto | Mode::AcceptEdits);
+            if loosens && matches!(file, RuleFile::Project(_)) {
+                let text = format!("`{mode}` does not count in a project's settings");
+                return Err(RpcError::new(ErrorKind::Usage, text)
+                    .hint("choose the user's settings, or the session"));
+            }
+            self.write(&file, SettingsChange::SetMode(exact.name()))?;
+        }
+        Ok(Some(exact))
     }
 }

@@ -51,7 +51,10 @@ pub(crate) fn update(
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let dir = path.parent().unwrap_or(Path::new("/"));
     make_dir(dir, access).map_err(Error::storage("create", dir))?;
-    let _guard = guard(path)?;
+    let guard = guard(path)?;
+    if guard.was_there {
+        sweep(path, dir);
+    }
     let Some(bytes) = change(read(path)?)? else { return Ok(()) };
     replace(path, dir, access, &bytes).map_err(Error::storage("write", path))
 }
@@ -59,6 +62,8 @@ pub(crate) fn update(
 /// The lock of a file: a file beside it, since the file itself is renamed over.
 struct Guard {
     path: PathBuf,
+    /// Whether the lock file was there before, perhaps of a process that was killed.
+    was_there: bool,
     _file: File,
 }
 
@@ -74,8 +79,9 @@ fn guard(path: &Path) -> Result<Guard> {
     name.push(path.file_name().unwrap_or_default());
     name.push(".lock");
     let lock = path.with_file_name(name);
-    let take = || -> io::Result<File> {
+    let take = || -> io::Result<(File, bool)> {
         loop {
+            let was_there = lock.exists();
             let file = OpenOptions::new()
                 .read(true)
                 .write(true)
@@ -85,12 +91,30 @@ fn guard(path: &Path) -> Result<Guard> {
                 .open(&lock)?;
             file.lock()?;
             if is_still_there(&file, &lock) {
-                return Ok(file);
+                return Ok((file, was_there));
             }
         }
     };
-    let file = take().map_err(Error::storage("lock", &lock))?;
-    Ok(Guard { path: lock, _file: file })
+    let (file, was_there) = take().map_err(Error::storage("lock", &lock))?;
+    Ok(Guard { path: lock, was_there, _file: file })
+}
+
+/// How the temporary files for a path begin; only whoever holds its lock makes any.
+fn temporary(path: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".ostler-");
+    name
+}
+
+/// Removes what a process left that was killed while it wrote. The lock is held.
+fn sweep(path: &Path, dir: &Path) {
+    let begins = temporary(path);
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(begins.as_encoded_bytes()) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
 }
 
 /// Whether an open file is what its path names now.
@@ -109,7 +133,8 @@ fn replace(path: &Path, dir: &Path, access: Access, bytes: &[u8]) -> io::Result<
         (Err(_), Access::Shared) => None,
     };
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".ostler-");
+    let begins = temporary(path);
+    builder.prefix(&begins);
     // tempfile masks this with the umask, as `open` does.
     builder.permissions(Permissions::from_mode(mode.unwrap_or(0o666)));
     let mut file = builder.tempfile_in(dir)?;

@@ -35,10 +35,10 @@ pub use log::SessionLog;
 pub use output::{OutputFile, OutputFiles, OutputLimits, Page, PageLine, PageQuery, Saved};
 pub use replay::{Replay, ToolFacts, fuzz_log};
 pub use settings::{
-    Behavior, Brought, BroughtKind, Keys, MANAGED, Overlay, Restrictions, Rule, RuleFile, Settings,
-    SettingsProblem, Sourced, Sources, Stamp, Tier, TrustReport, TrustState, Trusting,
-    check_settings, merge_settings, settings_keys, settings_page, settings_schema,
-    unknown_settings,
+    Behavior, Brought, BroughtKind, Changed, Keys, MANAGED, Overlay, Restrictions, Rule, RuleFile,
+    Settings, SettingsChange, SettingsProblem, Sourced, Sources, Stamp, Tier, TrustReport,
+    TrustState, Trusting, check_settings, merge_settings, settings_keys, settings_page,
+    settings_schema, unknown_settings,
 };
 pub use slug::slug;
 pub use store::{Header, Located, Root, Roots, Store, is_session_id};

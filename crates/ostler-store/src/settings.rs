@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 
 use crate::store::Store;
 pub use brings::{Brought, BroughtKind};
-pub use edit::RuleFile;
+pub use edit::{Changed, RuleFile, SettingsChange};
 pub(crate) use edit::{object, pretty, wrong};
 pub(crate) use file::reason;
 use file::{Parsed, SettingsFile};

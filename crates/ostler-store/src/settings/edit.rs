@@ -10,7 +10,7 @@ use ostler_stdx::AbsPath;
 use serde_json::{Map, Value};
 
 use super::{
-    Behavior, TrustState,
+    Behavior,
     file::{reason, without_mark},
 };
 use crate::{
@@ -30,63 +30,167 @@ pub enum RuleFile {
     Local(AbsPath),
 }
 
+/// A change of the permissions in a settings file (agent-sdk.md 5.2).
+#[derive(Debug, Clone, Copy)]
+pub enum SettingsChange<'a> {
+    /// Adds rules to a list, those that stand there already left out.
+    AddRules(Behavior, &'a [String]),
+    /// Puts rules in the place of all of a list.
+    ReplaceRules(Behavior, &'a [String]),
+    /// Takes rules out of a list.
+    RemoveRules(Behavior, &'a [String]),
+    /// Sets `permissions.defaultMode`.
+    SetMode(&'a str),
+    /// Adds folders to `permissions.additionalDirectories`.
+    AddDirectories(&'a [String]),
+    /// Takes folders out of it.
+    RemoveDirectories(&'a [String]),
+}
+
+impl SettingsChange<'_> {
+    /// The list that it changes, if it is one.
+    fn list(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::AddRules(behavior, _)
+            | Self::ReplaceRules(behavior, _)
+            | Self::RemoveRules(behavior, _) => behavior.key(),
+            Self::AddDirectories(_) | Self::RemoveDirectories(_) => "additionalDirectories",
+            Self::SetMode(_) => return None,
+        })
+    }
+
+    /// The list as it should be.
+    fn changed(&self, list: &[Value]) -> Vec<Value> {
+        let has = |texts: &[String], value: &Value| {
+            value.as_str().is_some_and(|known| texts.iter().any(|text| text == known))
+        };
+        match self {
+            Self::AddRules(_, texts) | Self::AddDirectories(texts) => {
+                let mut list = list.to_vec();
+                for text in *texts {
+                    if !list.iter().any(|known| known.as_str() == Some(text)) {
+                        list.push(text.as_str().into());
+                    }
+                }
+                list
+            }
+            Self::ReplaceRules(_, texts) => texts.iter().map(|text| text.as_str().into()).collect(),
+            Self::RemoveRules(_, texts) | Self::RemoveDirectories(texts) => {
+                list.iter().filter(|value| !has(texts, value)).cloned().collect()
+            }
+            Self::SetMode(_) => list.to_vec(),
+        }
+    }
+}
+
+/// Where a change went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The file that holds it.
+    pub file: PathBuf,
+    /// The twin that is not ours to write and still holds what should be gone.
+    pub twin: Option<PathBuf>,
+}
+
 impl Store {
-    /// Adds a rule, unless it stands there already; gives the file. A project that was
-    /// trusted stays so: the change is the user's own.
+    /// Adds a rule, unless it stands there already; gives the file.
+    ///
+    /// # Errors
+    /// Those of [`Self::change_settings`].
+    pub fn add_rule(&self, file: &RuleFile, behavior: Behavior, rule: &str) -> Result<PathBuf> {
+        let rules = [rule.to_owned()];
+        self.change_settings(file, SettingsChange::AddRules(behavior, &rules))
+            .map(|changed| changed.file)
+    }
+
+    /// Changes a settings file at the user's wish. A project that was trusted, or that
+    /// brought nothing to trust, stays so: the change is the user's own.
     ///
     /// # Errors
     /// `Damaged` if the file is not what it should be (nothing is written), `Invalid` if
     /// it leads out of the project by a link, `Storage` if the disk refuses.
-    pub fn add_rule(&self, file: &RuleFile, behavior: Behavior, rule: &str) -> Result<PathBuf> {
-        let (path, project) = match file {
-            RuleFile::User => (self.roots().home.join("settings.json"), None),
-            RuleFile::Project(project) => (project.join(".ostler/settings.json"), Some(project)),
-            RuleFile::Local(project) => {
-                (project.join(".ostler/settings.local.json"), Some(project))
+    pub fn change_settings(&self, file: &RuleFile, change: SettingsChange<'_>) -> Result<Changed> {
+        let roots = self.roots();
+        let (path, twin, project) = match file {
+            RuleFile::User => {
+                (roots.home.join("settings.json"), roots.claude.join("settings.json"), None)
             }
+            RuleFile::Project(project) => (
+                project.join(".ostler/settings.json"),
+                project.join(".claude/settings.json"),
+                Some(project),
+            ),
+            RuleFile::Local(project) => (
+                project.join(".ostler/settings.local.json"),
+                project.join(".claude/settings.local.json"),
+                Some(project),
+            ),
         };
         let access = if project.is_some() { Access::Shared } else { Access::Private };
-        let was_trusted = project
-            .map(|project| stays_within(&path, project).map(|()| self.trust_state(project).0))
+        let keeps_trust = project
+            .map(|project| stays_within(&path, project).map(|()| self.is_all_trusted(project)))
             .transpose()?;
         let mut is_new = false;
         atomic::update(&path, access, |bytes| {
             is_new = bytes.is_none();
-            with_rule(&path, bytes, behavior, rule)
+            with_change(&path, bytes, change)
         })?;
         if let RuleFile::Local(project) = file
             && is_new
         {
             ignore(&project.join(".ostler/.gitignore"))?;
         }
-        if let (Some(project), Some(TrustState::Trusted)) = (project, was_trusted) {
+        if let (Some(project), Some(true)) = (project, keeps_trust) {
             self.move_trust(project)?;
         }
-        Ok(path.to_path_buf())
+        let twin = still_holds(&twin, change).then(|| twin.to_path_buf());
+        Ok(Changed { file: path.to_path_buf(), twin })
     }
 }
 
-/// The new content, or none if the rule is there.
-fn with_rule(
+/// The new content, or none if nothing changes.
+fn with_change(
     path: &Path,
     bytes: Option<Vec<u8>>,
-    behavior: Behavior,
-    rule: &str,
+    change: SettingsChange<'_>,
 ) -> Result<Option<Vec<u8>>> {
     let mut root = object(path, bytes)?;
     let permissions = root.entry("permissions").or_insert_with(|| Map::new().into());
     let Value::Object(permissions) = permissions else {
         return Err(wrong(path, "`permissions` is not an object"));
     };
-    let list = permissions.entry(behavior.key()).or_insert_with(|| Value::Array(Vec::new()));
-    let Value::Array(list) = list else {
-        return Err(wrong(path, &format!("`permissions.{}` is not a list", behavior.key())));
+    let Some(key) = change.list() else {
+        let SettingsChange::SetMode(mode) = change else { return Ok(None) };
+        let before = permissions.insert("defaultMode".to_owned(), mode.into());
+        let is_same = before.is_some_and(|before| before.as_str() == Some(mode));
+        return Ok((!is_same).then(|| pretty(&root)));
     };
-    if list.iter().any(|known| known.as_str() == Some(rule)) {
+    let held = permissions.get(key).cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+    let Value::Array(held) = held else {
+        return Err(wrong(path, &format!("`permissions.{key}` is not a list")));
+    };
+    let list = change.changed(&held);
+    if list == held {
         return Ok(None);
     }
-    list.push(rule.into());
+    permissions.insert(key.to_owned(), list.into());
     Ok(Some(pretty(&root)))
+}
+
+/// Whether a file that is not ours to write holds what a change takes out.
+fn still_holds(twin: &Path, change: SettingsChange<'_>) -> bool {
+    let takes_out = matches!(
+        change,
+        SettingsChange::ReplaceRules(..)
+            | SettingsChange::RemoveRules(..)
+            | SettingsChange::RemoveDirectories(_)
+    );
+    let list = || {
+        let root = object(twin, atomic::read(twin).ok()?).ok()?;
+        let list = root.get("permissions")?.get(change.list()?)?.as_array()?.clone();
+        Some(change.changed(&list) != list)
+    };
+    takes_out && list().unwrap_or(false)
 }
 
 /// The object in a file; an absent or empty file is an empty one.

@@ -1,5 +1,7 @@
 //! Settings, trust and rules that are added.
 
+mod writes;
+
 use std::{fs, os::unix::fs::symlink, thread};
 
 use super::*;

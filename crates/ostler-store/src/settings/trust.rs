@@ -187,6 +187,12 @@ impl Store {
         self.note_trust(project, REVOKED)
     }
 
+    /// Whether nothing of a project waits: it is trusted, or brings nothing.
+    pub(super) fn is_all_trusted(&self, project: &AbsPath) -> bool {
+        let content = Content::read(project);
+        content.is_empty() || self.trust_of(project, &content.hash()) == TrustState::Trusted
+    }
+
     /// Lets the trust follow a change that we made at the user's wish.
     pub(super) fn move_trust(&self, project: &AbsPath) -> Result<()> {
         let hash = Content::read(project).hash();
