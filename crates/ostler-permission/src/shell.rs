@@ -103,6 +103,8 @@ pub(crate) struct Effect {
     pub(crate) touches: Vec<Touch>,
     /// Files that make it one of unknown effect if they are there.
     pub(crate) unless: Vec<AbsPath>,
+    /// Where the program lies, if its first word says so; a link may lead to another.
+    pub(crate) programs: Vec<AbsPath>,
     /// Why it may run programs that its words do not name, if it may.
     pub(crate) runs: Option<String>,
     /// Why it may open files that its words do not name, if it may.
@@ -112,8 +114,15 @@ pub(crate) struct Effect {
 impl Effect {
     /// Of a command that only reads.
     pub(crate) fn reads(touches: Vec<Touch>) -> Self {
-        let (why, unless) = (String::new(), Vec::new());
-        Self { kind: Kind::Read, why, touches, unless, runs: None, opens: None }
+        Self {
+            kind: Kind::Read,
+            why: String::new(),
+            touches,
+            unless: Vec::new(),
+            programs: Vec::new(),
+            runs: None,
+            opens: None,
+        }
     }
 
     /// Of a command that may do anything.
@@ -167,6 +176,8 @@ pub(crate) struct Touch {
     pub(crate) follows: bool,
     /// Whether names below it are taken apart at blanks and quotes.
     pub(crate) worded: bool,
+    /// Whether nothing that the glob matches may begin with a dash: it would be an option.
+    pub(crate) dashless: bool,
     /// Where `..` follows a name: the path so far and the folder above it. If the first is a
     /// link, the kernel goes elsewhere than the text says.
     pub(crate) hops: Vec<(AbsPath, AbsPath)>,
@@ -182,7 +193,8 @@ impl Script {
                 visit(above);
             }
         }
-        self.commands.iter().flat_map(|command| &command.effect.unless).for_each(visit);
+        let effects = self.commands.iter().map(|command| &command.effect);
+        effects.flat_map(|effect| effect.unless.iter().chain(&effect.programs)).for_each(visit);
     }
 
     /// Everything touched, by redirections and by commands.

@@ -10,9 +10,10 @@ use super::{
     script::ScriptSeen,
 };
 use crate::{
+    facts::Facts,
     mode::{Cell, Column, cell},
-    rules::{Behavior, Pattern, Rule, RuleSource, host_matches},
-    shell::{Form, How},
+    rules::{Behavior, CommandPattern, Pattern, Rule, RuleSource, host_matches},
+    shell::{Command, Form, How, Word},
 };
 
 /// The first rules of a list that apply.
@@ -72,6 +73,9 @@ fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
                 {
                     return Hit::Sure;
                 }
+                if commands.iter().any(|command| catches_linked(pattern, command, call.facts)) {
+                    return Hit::Sure;
+                }
                 if readings().any(|reading| pattern.could_catch(&Form { words: &reading.words })) {
                     let why = "a word of the command is not known before it runs";
                     maybe = Hit::Maybe(format!("{why}, so the rule `{}` may apply", rule.text));
@@ -113,6 +117,20 @@ fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
         }
     }
     maybe
+}
+
+/// Whether the program of a command is a link to one that the pattern names.
+fn catches_linked(pattern: &CommandPattern, command: &Command, facts: &Facts) -> bool {
+    command.effect.programs.iter().filter_map(|path| facts.real(path)).any(|real| {
+        let real = real.to_text();
+        command.readings.iter().any(|reading| {
+            let mut words = reading.words.clone();
+            let Some(first) = words.first_mut() else { return false };
+            let is_it = first.text.as_deref().is_some_and(|text| text.contains('/'));
+            *first = Word::fixed(&real, &real);
+            is_it && pattern.catches(&Form { words: &words })
+        })
+    })
 }
 
 /// Whether a search or a glob may reach something that the rule forbids.

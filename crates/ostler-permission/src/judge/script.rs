@@ -173,6 +173,13 @@ fn places_of(touch: &Touch, facts: &Facts, writes: bool) -> Vec<Place> {
         match facts.globs.get(&glob) {
             Some(Some(found)) => {
                 places[0].expanded = touch.how != How::Write && !writes;
+                let is_option = |path: &AbsPath| {
+                    let name = path.strip_prefix(touch.path.as_path()).unwrap_or(path.as_path());
+                    name.to_string_lossy().starts_with('-')
+                };
+                if touch.dashless && (writes || found.iter().any(is_option)) {
+                    lose(&mut places[0]);
+                }
                 places.extend(found.iter().map(|path| Place::new(touch.how, path, facts)));
             }
             // Rules for these look at the text alone then.

@@ -100,6 +100,8 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ("wget", &["--use-askpass", "-e", "--execute"]),
     ("gcc", &["-wrapper", "-B", "-fplugin", "@"]),
     ("cargo", &["--config"]),
+    ("go", &["-exec", "-toolexec", "-vettool"]),
+    ("coreutils", &[]),
     ("ssh", &["-o", "-F"]),
     ("xterm", &["-e"]),
     ("systemd-run", &[]),
@@ -158,6 +160,9 @@ pub(super) fn runs(words: &[Word]) -> Option<String> {
 /// Why a command may open files that no word of it names; `None` where it does not.
 pub(super) fn opens(words: &[Word]) -> Option<String> {
     let (name, args) = named(words)?;
+    if name == "git" && super::git::may_show_contents(args) {
+        return Some("`git` may show contents that the repository keeps".to_owned());
+    }
     if CARRIERS.contains(&name) {
         return Some(format!("`{name}` takes along what lies below a folder"));
     }

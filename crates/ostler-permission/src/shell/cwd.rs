@@ -39,6 +39,11 @@ impl Cwds {
         self.0.len() > MOST
     }
 
+    /// A path from each folder.
+    pub(super) fn each(&self, path: &str) -> Vec<AbsPath> {
+        self.0.iter().take(MOST).map(|cwd| cwd.join(path)).collect()
+    }
+
     /// Files of these names in each folder and in those above it.
     pub(super) fn above(&self, names: &[&str]) -> Vec<AbsPath> {
         let mut found = Vec::new();
@@ -85,7 +90,16 @@ fn touch(cwd: &AbsPath, how: How, path: &str, wild: bool) -> Touch {
             at = at.join(part);
         }
     }
-    Touch { how, path: at, last, glob: pattern, follows: false, worded: false, hops }
+    Touch {
+        how,
+        path: at,
+        last,
+        glob: pattern,
+        follows: false,
+        worded: false,
+        dashless: false,
+        hops,
+    }
 }
 
 /// Devices that every program may use; touching one changes nothing. A path through them

@@ -3,6 +3,8 @@
 //! A program that is not in the tables, an option that is not in its row and an argument
 //! that is not fixed text make the effect unknown; nothing is assumed harmless.
 
+use std::iter::once;
+
 use ostler_stdx::AbsPath;
 
 use super::{
@@ -218,9 +220,12 @@ fn unknown(words: &[Word], cwds: &Cwds, why: String) -> Effect {
         }
         let Some(text) = word.text.as_deref().or(word.wild.as_deref()) else { continue };
         let wild = word.text.is_none();
+        // `--file=x`, `-fx`, `-d@x`, `x:/there`, `a,b`
         let value = text.split_once('=').map(|(_, value)| value);
         let at = text.rsplit_once('@').map(|(_, value)| value);
-        for path in [Some(text), value, at].into_iter().flatten() {
+        let short = text.strip_prefix('-').and_then(|rest| rest.get(1..));
+        let parts = text.split([':', ',']).take(8).filter(|part| part.len() < text.len());
+        for path in [Some(text), value, at, short].into_iter().flatten().chain(parts) {
             if !path.is_empty() && !path.starts_with('-') && path.len() < 4096 {
                 cwds.touch(How::Maybe, path, wild, &mut touches);
             }
@@ -231,7 +236,9 @@ fn unknown(words: &[Word], cwds: &Cwds, why: String) -> Effect {
         _ => Some("it has more arguments than are looked at".to_owned()),
     };
     let runs = code::runs(words);
-    Effect { runs, opens, ..Effect::other(why, touches) }
+    let spelled = words[0].text.as_deref().filter(|spelled| spelled.contains('/'));
+    let programs = spelled.map(|spelled| cwds.each(spelled)).unwrap_or_default();
+    Effect { programs, runs, opens, ..Effect::other(why, touches) }
 }
 
 /// Notes what a path argument touches; an error if it is not known.
@@ -283,8 +290,14 @@ fn chosen(
             cwds.touch(how, wild, true, touches);
             Ok(())
         }
-        Choice::Match(_) => Err("gets file names that may be read as options".into()),
-        Choice::Listed(listing) if how != How::Write && (tame || !listing.dashes) => {
+        Choice::Match(wild) => {
+            let from = touches.len();
+            cwds.touch(how, wild, true, touches);
+            touches[from..].iter_mut().for_each(|touch| touch.dashless = true);
+            Ok(())
+        }
+        // That no name is an option is seen to together with their being one word.
+        Choice::Listed(listing) if how != How::Write => {
             let how = if how == How::Read { How::Search } else { how };
             let from = touches.len();
             for (root, wild) in &listing.roots {
@@ -327,7 +340,8 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
             Arg::Flag { name, file, .. } => {
                 pattern_given |= matches!(*name, "-e" | "-f" | "--regexp" | "--file" | "--files");
                 recursive |= matches!(*name, "-r" | "-R" | "--recursive");
-                if let Some(file) = file {
+                // Some take a list with colons between.
+                for file in file.iter().flat_map(|file| once(*file).chain(file.split(':'))) {
                     cwds.touch(How::Read, file, false, &mut touches);
                 }
             }
@@ -348,10 +362,10 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
         }
         Args::Look { .. } => (How::Look, 0),
         Args::Read if recursive && program.name == "diff" => (How::Search, 0),
-        Args::ReadNotAt if plain.iter().any(|word| starts_with(word, '@')) => {
+        Args::ReadNotAt if plain.iter().any(|word| may_start_with(word, '@')) => {
             return Err("takes its arguments from a file".into());
         }
-        Args::ReadNotPlus if plain.iter().any(|word| starts_with(word, '+')) => {
+        Args::ReadNotPlus if plain.iter().any(|word| may_start_with(word, '+')) => {
             return Err("has a command among its arguments".into());
         }
         Args::Read | Args::ReadOne | Args::ReadNotAt | Args::ReadNotPlus => (How::Read, 0),
@@ -374,7 +388,8 @@ fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, S
     // `yq file` shows the file.
     let start = if program.name == "yq" { 0 } else { start };
     let paths = plain.get(start..).unwrap_or(&[]);
-    if matches!(program.args, Args::ReadOne) && paths.len() > 1 {
+    let several = paths.len() > 1 || paths.iter().any(|word| word.splits);
+    if matches!(program.args, Args::ReadOne) && several {
         return Err("writes to its second argument".into());
     }
     for word in paths {
@@ -418,6 +433,15 @@ fn is_pattern(word: &Word) -> bool {
 fn starts_with(word: &Word, start: char) -> bool {
     word.text.as_deref().is_some_and(|text| text.starts_with(start))
         || (!word.splits && word.raw.trim_start_matches('"').starts_with(start))
+}
+
+fn may_start_with(word: &Word, start: char) -> bool {
+    let one = |choice: &Choice| match choice {
+        Choice::Text(text) | Choice::Match(text) => text.starts_with([start, '*', '?', '[']),
+        Choice::Listed(_) | Choice::Number => false,
+    };
+    let wild = word.wild.as_deref().is_some_and(|wild| wild.starts_with(['*', '?', '[']));
+    starts_with(word, start) || wild || word.choices.iter().any(one)
 }
 
 /// Whether a word that is not fixed text may turn out to begin with a dash.

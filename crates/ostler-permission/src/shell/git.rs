@@ -205,7 +205,8 @@ fn row(
     }
     let how = if named { How::Search } else { How::Read };
     let plain = args.iter().filter(|arg| matches!(arg, Arg::Plain(_))).count();
-    if takes == Takes::One && plain > 1 {
+    let spreads = args.iter().any(|arg| matches!(arg, Arg::Plain(word) if word.splits));
+    if takes == Takes::One && (plain > 1 || spreads) {
         return Err("writes its second argument to its first".into());
     }
     for arg in args {
@@ -267,6 +268,74 @@ fn shows_contents(name: &str, args: &[Arg<'_>]) -> bool {
         }
         "cat-file" => has(&["-p"]),
         _ => false,
+    }
+}
+
+/// Sub-commands that show no contents, unless they are asked for parts to choose from.
+const SHOW_NONE: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "bisect",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "describe",
+    "fetch",
+    "fsck",
+    "gc",
+    "init",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mv",
+    "prune",
+    "pull",
+    "push",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "sparse-checkout",
+    "status",
+    "submodule",
+    "switch",
+    "tag",
+    "update-index",
+    "update-ref",
+    "version",
+    "worktree",
+    "help",
+];
+
+/// Whether a call that is not known to only read may show contents that no word of it names.
+pub(super) fn may_show_contents(words: &[Word]) -> bool {
+    let Some((_, at)) = flags::leading(GLOBAL, words) else { return true };
+    let Some((name, args)) = words.get(at..).and_then(<[Word]>::split_first) else { return false };
+    let parts = |word: &Word| {
+        word.text.as_deref().is_some_and(|text| matches!(text, "-p" | "--patch" | "-v" | "-vv"))
+    };
+    let first = args.first();
+    match name.text.as_deref() {
+        Some("push" | "remote" | "branch" | "fetch" | "worktree" | "submodule" | "add" | "tag") => {
+            args.iter().any(|word| word.is("-p") || word.is("--patch")) && !name.is("fetch")
+        }
+        Some("stash") => first.is_some_and(|first| {
+            first.is("show") || first.is("list") || first.is("-p") || first.is("--patch")
+        }),
+        Some(name) => !SHOW_NONE.contains(&name) || args.iter().any(parts),
+        None => true,
     }
 }
 

@@ -40,10 +40,11 @@ impl Listing {
     }
 }
 
-/// Whether a name stays one word wherever a shell or `xargs` reads it.
+/// Whether a name stays one word wherever a shell or `xargs` reads it, and is no option.
 #[must_use]
 pub fn is_one_word(name: &str) -> bool {
-    !name.contains(|c: char| c.is_whitespace() || c.is_control() || "'\"\\".contains(c))
+    !name.starts_with('-')
+        && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "'\"\\".contains(c))
 }
 
 /// What a command prints, if that is a listing.

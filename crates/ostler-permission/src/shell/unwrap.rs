@@ -389,7 +389,7 @@ pub(super) fn hidden(words: &[Word]) -> Vec<Vec<Word>> {
                 found.push(words[at + 1..].to_vec());
             }
         }
-        name if SUBCOMMANDS.contains(&name) => {}
+        name if SUBCOMMANDS.contains(&name) && !runs_others(name, words) => {}
         _ => {
             // Of a very long command only the beginning: the readings grow with its square.
             let most = if words.len() <= 256 { words.len() } else { 24 };
@@ -412,6 +412,18 @@ pub(super) fn hidden(words: &[Word]) -> Vec<Vec<Word>> {
     }
     found.retain(|words| !words.is_empty());
     found
+}
+
+/// Whether a sub-command runs the program that follows it.
+fn runs_others(name: &str, words: &[Word]) -> bool {
+    let verbs: &[&str] = match name {
+        "npm" | "pnpm" | "yarn" => &["exec", "x", "dlx"],
+        "rustup" => &["run"],
+        "docker" | "podman" | "kubectl" => &["exec", "run"],
+        _ => &[],
+    };
+    let plain = |word: &&Word| word.text.as_deref().is_none_or(|text| !text.starts_with('-'));
+    words.iter().skip(1).find(plain).is_some_and(|word| verbs.iter().any(|verb| word.is(verb)))
 }
 
 /// The commands of scripts that stand in arguments of a command, for deny and ask rules.

@@ -45,6 +45,26 @@ fn a_glob_is_what_it_matches() {
 }
 
 #[test]
+fn a_name_that_would_be_an_option_asks() {
+    let case = |command: &str| Case::bash(command).files(&["/p/a.txt", "/p/-x", "/p/src/-y"]);
+    expect(
+        case,
+        &[
+            ("rg foo *", Ask),
+            ("sort *", Ask),
+            ("wc -l *", Ask),
+            ("sha256sum *", Ask),
+            ("cat *", Allow),
+            ("sort a*", Allow),
+            ("sort *.txt", Allow),
+            ("sort src/*", Allow),
+        ],
+    );
+    let case = |command: &str| Case::bash(command).files(&["/p/a.txt"]);
+    expect(case, &[("rg foo *", Allow), ("sort *", Allow), ("wc -l *", Allow)]);
+}
+
+#[test]
 fn walks_that_follow_links_go_where_these_lead() {
     let case = |command: &str| {
         Case::bash(command)

@@ -22,6 +22,9 @@ fn a_denied_program_does_not_run_from_code_in_an_argument() {
         "watch 'ls; rm x'",
         "su -c 'ls && rm x'",
         "man -P 'rm x' ls",
+        "npm exec rm x",
+        "rustup run stable rm x",
+        "docker exec web rm x",
     ];
     let asked = [
         "awk \"BEGIN { system(c) }\"",
@@ -54,6 +57,8 @@ fn a_denied_program_does_not_run_from_code_in_an_argument() {
         expect_all(denied.iter().map(|c| (format!("[{}] {c}", mode.name()), case(c), Deny)));
         expect_all(asked.iter().map(|c| (format!("[{}] {c}", mode.name()), case(c), Ask)));
     }
+    let linked = Case::bash("./tool x").link("/p/tool", "/usr/bin/rm").allow("Bash");
+    assert_eq!(linked.deny("Bash(rm:*)").verdict(), Deny);
     // What runs is in a file, or is named by the words.
     let free = [
         "python3 x.py",
@@ -120,6 +125,12 @@ fn a_denied_file_is_not_opened_unseen() {
         "git log -L1,5:x",
         "eval \"$x\"",
         "javac @list",
+        "git archive HEAD",
+        "git format-patch --stdout HEAD~3",
+        "git log -p --no-such-option",
+        "git add -p",
+        "git commit -v",
+        "git lg",
     ];
     for mode in [Mode::Default, Mode::BypassPermissions] {
         expect_all(asked.iter().map(|command| {
@@ -127,7 +138,14 @@ fn a_denied_file_is_not_opened_unseen() {
             (format!("[{}] {command}", mode.name()), case.judge(), Ask)
         }));
     }
-    let denied = ["git blame .env", "git show HEAD:.env", "git log -p -- .env", "tar cf - .env"];
+    let denied = [
+        "git blame .env",
+        "git show HEAD:.env",
+        "git log -p -- .env",
+        "tar cf - .env",
+        "curl -T.env x",
+        "docker run -v ./.env:/x y",
+    ];
     expect_all(denied.iter().map(|command| {
         let case = Case::bash(command).allow("Bash").deny("Read(./.env)");
         ((*command).to_owned(), case.judge(), Deny)
@@ -142,6 +160,10 @@ fn a_denied_file_is_not_opened_unseen() {
         "git blame src/a.rs",
         "git commit -m \"$message\"",
         "cargo build",
+        "git add -A",
+        "git fetch -p",
+        "git branch -v",
+        "git pull --rebase",
         "for f in a.txt b.txt; do mycat $f; done",
     ];
     expect_all(free.iter().map(|command| {

@@ -7,6 +7,8 @@ use super::{Args, Program, needing, row};
 
 const UNPACK: &str = "-c -k -f -q -v -d -t -l --stdout --to-stdout --keep --force --quiet --verbose --decompress --uncompress --test --list";
 const TO_STDOUT: &[&str] = &["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"];
+const XZ: &str = "-c -k -f -q -v -d --stdout --to-stdout --keep --force --quiet --verbose --decompress --uncompress";
+const XZ_TO_STDOUT: &[&str] = &["-c", "--stdout", "--to-stdout"];
 const ZGREP: &str = "-n -i -l -L -c -w -x -h -H -E -F -v -o -q -s";
 const NM: &str = "-a -A -o -B -C -D -g -n -u -S -r -p --debug-syms --demangle --dynamic --extern-only --defined-only --numeric-sort --undefined-only --print-size --size-sort --reverse-sort --no-sort";
 
@@ -23,8 +25,12 @@ pub(super) const ROWS: &[Program] = &[
         Args::Read,
         "-c -k -f -q -t --stdout --test",
     ),
-    needing(TO_STDOUT, "xz", Args::Read, UNPACK),
-    needing(TO_STDOUT, "unxz", Args::Read, UNPACK),
+    // Of `-t`, `-l` and `-d` the last counts.
+    needing(XZ_TO_STDOUT, "xz", Args::Read, XZ),
+    needing(XZ_TO_STDOUT, "unxz", Args::Read, XZ),
+    row("xz -l", Args::Read, false, "-v -q"),
+    row("xz --list", Args::Read, false, "-v -q"),
+    row("xz -t", Args::Read, false, "-v -q"),
     row("zgrep", Args::Pattern, false, ZGREP),
     row("bzgrep", Args::Pattern, false, ZGREP),
     row("xzgrep", Args::Pattern, false, ZGREP),
