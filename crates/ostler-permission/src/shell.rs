@@ -6,11 +6,13 @@
 
 mod agree;
 mod awk;
+mod builtins;
 mod code;
 mod cwd;
 mod danger;
 mod effect;
 mod exec;
+mod files;
 mod filter;
 mod find;
 mod flags;
@@ -20,6 +22,7 @@ mod listing;
 mod programs;
 mod pure;
 mod sed;
+mod table;
 mod tar;
 #[cfg(test)]
 mod tests;

@@ -3,20 +3,11 @@
 //! A program that is not in the tables, an option that is not in its row and an argument
 //! that is not fixed text make the effect unknown; nothing is assumed harmless.
 
-use std::iter::once;
-
 use ostler_stdx::AbsPath;
 
 use super::{
-    Effect, How, Kind, Touch, awk, code,
-    cwd::Cwds,
-    filter, find,
-    flags::{self, Arg},
-    git,
-    programs::{self, Args, Program},
-    pure, sed, tar,
-    values::Choice,
-    word::Word,
+    Effect, How, Kind, Touch, awk, builtins, code, cwd::Cwds, files, find, git, programs, pure,
+    sed, table, tar, values::Choice, word::Word,
 };
 use crate::rules::base_name;
 
@@ -167,7 +158,7 @@ fn of_program(words: &[Word], cwds: &Cwds) -> Effect {
         return Effect::reads(touches);
     }
     if let Some((program, used)) = programs::find(name, args) {
-        return match table(program, &args[used..], cwds) {
+        return match table::read(program, &args[used..], cwds) {
             Ok(touches) => Effect { unless: unless(), ..Effect::reads(touches) },
             Err(why) => unknown(words, cwds, format!("`{name}` {why}")),
         };
@@ -180,22 +171,22 @@ fn of_program(words: &[Word], cwds: &Cwds) -> Effect {
         "find" => find::read(args, cwds).map(|touches| (Kind::Read, touches)),
         "sed" => sed::effect(args, cwds),
         "tar" => tar::read(args, cwds).map(|touches| (Kind::Read, touches)),
-        "test" | "[" => test(name, args).map(|()| (Kind::Read, Vec::new())),
-        "printf" => printf(args).map(|()| (Kind::Read, Vec::new())),
+        "test" | "[" => builtins::test(name, args).map(|()| (Kind::Read, Vec::new())),
+        "printf" => builtins::printf(args).map(|()| (Kind::Read, Vec::new())),
         "set" if args.is_empty() => Ok((Kind::Read, Vec::new())),
         "export" | "declare" | "typeset" | "readonly" if shows(args) => {
             Ok((Kind::Read, Vec::new()))
         }
         "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "unset" => {
-            names(args).map(|()| (Kind::Read, Vec::new()))
+            builtins::names(args).map(|()| (Kind::Read, Vec::new()))
         }
-        "set" => set(args).map(|()| (Kind::Read, Vec::new())),
+        "set" => builtins::set(args).map(|()| (Kind::Read, Vec::new())),
         "command" | "shopt" | "hash" | "history" => Ok((Kind::Read, Vec::new())),
         "xargs" => Ok((Kind::Read, Vec::new())),
         "mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp" => {
-            files(name, args, cwds).map(|touches| (Kind::Files, touches))
+            files::change(name, args, cwds).map(|touches| (Kind::Files, touches))
         }
-        "tee" => tee(args, cwds).map(|touches| (Kind::Read, touches)),
+        "tee" => files::tee(args, cwds).map(|touches| (Kind::Read, touches)),
         _ => Err("is not known to only read".to_owned()),
     };
     match known {
@@ -316,282 +307,3 @@ fn chosen(
 
 /// Why options were not understood.
 pub(super) const OPTIONS: &str = "has an option that is not known to only read";
-
-fn table(program: &Program, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
-    if matches!(program.args, Args::Anything) {
-        return Ok(Vec::new());
-    }
-    let args = flags::all(program.options, words).ok_or(OPTIONS)?;
-    let options = options_of(&args);
-    if !program.needs.is_empty() && !options.iter().any(|option| program.needs.contains(option)) {
-        return Err("lacks the option with which it only reads".into());
-    }
-    let mut touches = Vec::new();
-    let mut pattern_given = false;
-    let mut recursive = program.name == "rg" || program.name == "ag";
-    let mut plain = Vec::new();
-    for arg in &args {
-        match arg {
-            Arg::Flag { name: "-o", value, .. }
-                if program.name == "ps" && value.is_none_or(|value| value.contains("env")) =>
-            {
-                return Err("shows the environment of other programs".into());
-            }
-            Arg::Flag { name, file, .. } => {
-                pattern_given |= matches!(*name, "-e" | "-f" | "--regexp" | "--file" | "--files");
-                recursive |= matches!(*name, "-r" | "-R" | "--recursive");
-                // Some take a list with colons between.
-                for file in file.iter().flat_map(|file| once(*file).chain(file.split(':'))) {
-                    cwds.touch(How::Read, file, false, &mut touches);
-                }
-            }
-            Arg::Plain(word) => plain.push(*word),
-        }
-    }
-    let (how, start) = match program.args {
-        Args::Anything => return Ok(touches),
-        Args::Data if program.tame || !plain.iter().any(|word| may_be_option(word)) => {
-            return Ok(touches);
-        }
-        Args::Data => return Err("gets an argument that may be read as an option".into()),
-        Args::Nothing if plain.is_empty() => return Ok(touches),
-        Args::Plus if plain.iter().all(|word| starts_with(word, '+')) => return Ok(touches),
-        Args::Letters if plain.iter().all(|word| is_letters(word)) => return Ok(touches),
-        Args::Nothing | Args::Plus | Args::Letters => {
-            return Err("takes no argument that is known to only read".into());
-        }
-        Args::Look { .. } => (How::Look, 0),
-        Args::Read if recursive && program.name == "diff" => (How::Search, 0),
-        Args::ReadNotAt if plain.iter().any(|word| may_start_with(word, '@')) => {
-            return Err("takes its arguments from a file".into());
-        }
-        Args::ReadNotPlus if plain.iter().any(|word| may_start_with(word, '+')) => {
-            return Err("has a command among its arguments".into());
-        }
-        Args::Read | Args::ReadOne | Args::ReadNotAt | Args::ReadNotPlus => (How::Read, 0),
-        Args::Search => (How::Search, 0),
-        Args::Walk => (How::Look, 1),
-        Args::Pattern if recursive => (How::Search, usize::from(!pattern_given)),
-        Args::Pattern | Args::Filter => (How::Read, usize::from(!pattern_given)),
-    };
-    if plain.iter().take(start).any(|word| !is_pattern(word)) {
-        return Err("gets a pattern that is not fixed text".into());
-    }
-    if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| word.text.is_none())
-    {
-        return Err("has a filter that is not fixed text".into());
-    }
-    if matches!(program.args, Args::Filter) && plain.first().is_some_and(|word| filter::loads(word))
-    {
-        return Err("has a filter that loads further files".into());
-    }
-    // `yq file` shows the file.
-    let start = if program.name == "yq" { 0 } else { start };
-    let paths = plain.get(start..).unwrap_or(&[]);
-    let several = paths.len() > 1 || paths.iter().any(|word| word.splits);
-    if matches!(program.args, Args::ReadOne) && several {
-        return Err("writes to its second argument".into());
-    }
-    for word in paths {
-        path(word, how, program.tame, cwds, &mut touches)?;
-    }
-    let here = match program.args {
-        Args::Look { here } => here,
-        Args::Pattern => recursive,
-        Args::Walk => true,
-        _ => false,
-    };
-    if paths.is_empty() && here {
-        cwds.touch(how, ".", false, &mut touches);
-    }
-    follow(program.name, &options, &mut touches);
-    Ok(touches)
-}
-
-/// The options of a call as its row names them.
-fn options_of(args: &[Arg<'_>]) -> Vec<&'static str> {
-    let name = |arg: &Arg<'_>| match arg {
-        Arg::Flag { name, .. } => Some(*name),
-        Arg::Plain(_) => None,
-    };
-    args.iter().filter_map(name).collect()
-}
-
-/// Marks what is walked with links followed.
-fn follow(name: &str, options: &[&str], touches: &mut [Touch]) {
-    if programs::follows(name, options) {
-        touches.iter_mut().for_each(|touch| touch.follows = true);
-    }
-}
-
-/// Whether a word is certainly a pattern and no option.
-fn is_pattern(word: &Word) -> bool {
-    let plain = |choice: &Choice| matches!(choice, Choice::Text(text) if !text.starts_with('-'));
-    word.text.is_some() || (!word.choices.is_empty() && word.choices.iter().all(plain))
-}
-
-fn starts_with(word: &Word, start: char) -> bool {
-    word.text.as_deref().is_some_and(|text| text.starts_with(start))
-        || (!word.splits && word.raw.trim_start_matches('"').starts_with(start))
-}
-
-fn may_start_with(word: &Word, start: char) -> bool {
-    let one = |choice: &Choice| match choice {
-        Choice::Text(text) | Choice::Match(text) => text.starts_with([start, '*', '?', '[']),
-        Choice::Listed(_) | Choice::Number => false,
-    };
-    let wild = word.wild.as_deref().is_some_and(|wild| wild.starts_with(['*', '?', '[']));
-    starts_with(word, start) || wild || word.choices.iter().any(one)
-}
-
-/// Whether a word that is not fixed text may turn out to begin with a dash.
-fn may_be_option(word: &Word) -> bool {
-    let begins = |c: char| c.is_alphanumeric() || "/._:+=@%,".contains(c);
-    word.text.is_none() && (word.splits || !word.raw.trim_start_matches('"').starts_with(begins))
-}
-
-/// `aux` and the like: `e` would show the environment of other programs.
-fn is_letters(word: &Word) -> bool {
-    word.text
-        .as_deref()
-        .is_some_and(|text| text.chars().all(|c| "auxwfljvsmrTH".contains(c) || c.is_ascii_digit()))
-}
-
-/// Comparisons whose operator is fixed: otherwise a value could become `-v`, which evaluates.
-fn test(name: &str, words: &[Word]) -> Result<(), String> {
-    const UNARY: &[&str] = &[
-        "-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-n", "-z", "-b", "-c", "-p", "-S",
-        "-t", "-O", "-G", "-N", "-g", "-u", "-k",
-    ];
-    const BINARY: &[&str] =
-        &["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "<", ">"];
-    let words = match (name, words) {
-        ("[", [inner @ .., last]) if last.is("]") => inner,
-        ("[", _) => return Err("is not closed".into()),
-        (_, words) => words,
-    };
-    let words = match words {
-        [first, rest @ ..] if first.is("!") => rest,
-        words => words,
-    };
-    let fixed = |word: &Word, of: &[&str]| word.text.as_deref().is_some_and(|t| of.contains(&t));
-    let single = |word: &Word| !word.splits;
-    let known = match words {
-        [] => true,
-        [word] => single(word),
-        [operator, word] => fixed(operator, UNARY) && single(word),
-        [a, operator, b] => fixed(operator, BINARY) && single(a) && single(b),
-        _ => words.iter().all(|word| word.text.is_some() && !word.is("-v") && !word.is("-R")),
-    };
-    if known { Ok(()) } else { Err("compares something that is not fixed text".into()) }
-}
-
-fn printf(words: &[Word]) -> Result<(), String> {
-    let format = words.iter().find(|word| !word.is("--")).and_then(|word| word.text.as_deref());
-    match format {
-        Some(format) if !format.starts_with('-') && !stores_a_count(format) => Ok(()),
-        _ => Err("has a format that is not fixed text, or sets a variable".into()),
-    }
-}
-
-/// Whether a conversion of a format is `n`, which sets the variable that its argument names;
-/// flags, a width and the like may stand before the letter.
-fn stores_a_count(format: &str) -> bool {
-    let modifier = |c: char| c.is_ascii_digit() || "-+ #0'*.$hlLjtzqI".contains(c);
-    let mut rest = format;
-    while let Some((_, conversion)) = rest.split_once('%') {
-        let letter = conversion.trim_start_matches(modifier);
-        if letter.starts_with('n') {
-            return true;
-        }
-        // The second of `%%` begins no conversion.
-        rest = letter.strip_prefix('%').unwrap_or(letter);
-    }
-    false
-}
-
-/// Builtins that set names.
-fn names(words: &[Word]) -> Result<(), String> {
-    for word in words {
-        let text = word.text.as_deref().or_else(|| word.raw.split_once('=').map(|(name, _)| name));
-        let name = text.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
-        match name {
-            Some("-r" | "-x" | "-s") => {}
-            Some(name) if is_harmless_name(name) => {}
-            _ => return Err(format!("sets `{}`, which may change what a program does", word.raw)),
-        }
-    }
-    Ok(())
-}
-
-fn set(words: &[Word]) -> Result<(), String> {
-    let known = words.iter().all(|word| {
-        word.text.as_deref().is_some_and(|text| {
-            matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
-                || text.strip_prefix(['-', '+']).is_some_and(|letters| {
-                    !letters.is_empty() && letters.chars().all(|c| "euxof".contains(c))
-                })
-        })
-    });
-    if known && !words.is_empty() { Ok(()) } else { Err("changes how the shell reads".into()) }
-}
-
-/// `mkdir touch rm rmdir mv cp` with the options that keep them what they are.
-fn files(name: &str, words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
-    let options = match name {
-        "mkdir" => "-p --parents -v --verbose -m: --mode:",
-        "touch" => "-a -c -m -d: -t: -r< --no-create --date: --reference<",
-        "rm" => "-r -R -f -i -I -v -d --recursive --force --verbose --dir",
-        "rmdir" => "-p --parents -v --verbose",
-        "mv" => "-f -n -v -i -u --force --no-clobber --verbose -T",
-        _ => {
-            "-r -R -a -f -n -v -i -p -u -d -L -P -T --recursive --force --no-clobber --verbose --archive --preserve?"
-        }
-    };
-    let args = flags::all(options, words).ok_or("has an option that is not understood")?;
-    let options = options_of(&args);
-    let mut touches = Vec::new();
-    let mut paths = Vec::new();
-    for arg in args {
-        match arg {
-            Arg::Flag { file: Some(file), .. } => {
-                cwds.touch(How::Read, file, false, &mut touches);
-            }
-            Arg::Flag { .. } => {}
-            Arg::Plain(word) => paths.push(word),
-        }
-    }
-    let last = paths.len().saturating_sub(1);
-    for (at, word) in paths.iter().enumerate() {
-        let source = matches!(name, "cp" | "mv") && at < last;
-        // Under its new name it can be read; a folder takes all that is in it along.
-        if source {
-            path(word, How::Search, false, cwds, &mut touches)?;
-        }
-        if name != "cp" || at == last {
-            path(word, How::Write, false, cwds, &mut touches)?;
-        }
-        // What lands in a folder has the name of what was copied; judge that path too.
-        if matches!(name, "cp" | "mv") && at < last {
-            let from = word.text.as_deref().or(word.wild.as_deref()).map(base_name);
-            let to = paths[last].text.as_deref();
-            if let (Some(from), Some(to)) = (from, to) {
-                let landed = format!("{to}/{from}");
-                cwds.touch(How::Write, &landed, word.text.is_none(), &mut touches);
-            }
-        }
-    }
-    follow(name, &options, &mut touches);
-    Ok(touches)
-}
-
-fn tee(words: &[Word], cwds: &Cwds) -> Result<Vec<Touch>, String> {
-    let args = flags::all("-a --append -i --ignore-interrupts", words).ok_or(OPTIONS)?;
-    let mut touches = Vec::new();
-    for arg in args {
-        if let Arg::Plain(word) = arg {
-            path(word, How::Write, false, cwds, &mut touches)?;
-        }
-    }
-    Ok(touches)
-}

@@ -14,13 +14,11 @@ use super::{
 pub(crate) struct Listing {
     /// Files or folders as spelled, and whether each is a pattern.
     pub(crate) roots: Vec<(String, bool)>,
-    /// Whether a name may begin with a dash.
-    pub(crate) dashes: bool,
 }
 
 impl Listing {
-    fn here(dashes: bool) -> Self {
-        Self { roots: vec![(".".to_owned(), false)], dashes }
+    fn here() -> Self {
+        Self { roots: vec![(".".to_owned(), false)] }
     }
 
     fn below<'w>(words: impl Iterator<Item = &'w Word>) -> Option<Self> {
@@ -36,7 +34,7 @@ impl Listing {
             }
             roots.push((path.clone(), wild));
         }
-        Some(Self { roots, dashes: false })
+        Some(Self { roots })
     }
 }
 
@@ -55,7 +53,7 @@ pub(super) fn of(words: &[Word]) -> Option<Listing> {
         "git" => git(args),
         "grep" => grep(args),
         "rg" => rg(args),
-        "ls" => args.iter().all(|word| word.is("-1")).then(|| Listing::here(true)),
+        "ls" => args.iter().all(|word| word.is("-1")).then(Listing::here),
         _ => None,
     }
 }
@@ -82,7 +80,7 @@ pub(super) fn find_roots(args: &[Word]) -> Option<Listing> {
         &args[args.iter().take_while(|word| ["-H", "-P"].iter().any(|o| word.is(o))).count()..];
     let end = args.iter().position(expression).unwrap_or(args.len());
     match &args[..end] {
-        [] => Some(Listing::here(false)),
+        [] => Some(Listing::here()),
         roots => Listing::below(roots.iter()),
     }
 }
@@ -100,7 +98,7 @@ fn git(args: &[Word]) -> Option<Listing> {
             .or(word.wild.as_deref())
             .is_some_and(|path| !path.contains("..") && !path.starts_with([':', '/'])),
     };
-    args.iter().all(inside).then(|| Listing::here(true))
+    args.iter().all(inside).then(Listing::here)
 }
 
 /// The files with a match.
@@ -119,7 +117,7 @@ fn grep(args: &[Word]) -> Option<Listing> {
     });
     let files: Vec<&Word> = plain.skip(usize::from(!has(&["-e"]))).collect();
     match files.is_empty() {
-        true if has(&["-r", "-R"]) => Some(Listing::here(true)),
+        true if has(&["-r", "-R"]) => Some(Listing::here()),
         true => None,
         false => Listing::below(files.into_iter()),
     }
@@ -141,7 +139,7 @@ fn rg(args: &[Word]) -> Option<Listing> {
         Arg::Flag { .. } => None,
     });
     let roots: Vec<&Word> = plain.skip(usize::from(!files && !has(&["-e"]))).collect();
-    if roots.is_empty() { Some(Listing::here(true)) } else { Listing::below(roots.into_iter()) }
+    if roots.is_empty() { Some(Listing::here()) } else { Listing::below(roots.into_iter()) }
 }
 
 /// Filters that print whole lines of what they read, with the options for which that is so,
