@@ -64,6 +64,10 @@ where
         Ok(()) => door.status(),
         Err(code) => code,
     };
+    if let Some(open) = &door.open {
+        // Nobody reads on: callbacks of the end could only be waited for in vain.
+        open.session.register_hooks(Vec::new(), door.calls.host());
+    }
     Box::pin(host.shutdown()).await;
     // Nobody is there to be told if this fails.
     door.out.flush().await.unwrap_or_default();

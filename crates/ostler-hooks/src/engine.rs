@@ -5,9 +5,9 @@
 mod one;
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     ffi::OsString,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard},
     time::Duration,
 };
 
@@ -147,13 +147,13 @@ pub struct Engine(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    settled: Vec<Arc<Hook>>,
+    settled: RwLock<Vec<Arc<Hook>>>,
     registered: RwLock<Registered>,
     executors: Executors,
     observer: Arc<dyn Observer>,
     ids: Mutex<IdGen>,
-    /// Hooks that ran and run once only, by address.
-    spent: Mutex<HashSet<usize>>,
+    /// Hooks that ran and run once only.
+    spent: Mutex<Vec<Arc<Hook>>>,
     background: Mutex<JoinSet<()>>,
     room: Arc<Semaphore>,
     /// The session's end.
@@ -174,7 +174,7 @@ impl Engine {
     #[must_use]
     pub fn new(parts: EngineParts) -> Self {
         Self(Arc::new(Inner {
-            settled: parts.hooks.into_iter().map(Arc::new).collect(),
+            settled: RwLock::new(parts.hooks.into_iter().map(Arc::new).collect()),
             registered: RwLock::default(),
             executors: Executors {
                 commands: Commands {
@@ -194,6 +194,16 @@ impl Engine {
         }))
     }
 
+    /// Replaces the hooks of the settings; those that run go on.
+    pub fn settle(&self, hooks: Vec<Hook>) {
+        let hooks = hooks.into_iter().map(Arc::new).collect();
+        *self.0.settled.write().unwrap_or_else(PoisonError::into_inner) = hooks;
+    }
+
+    fn settled(&self) -> RwLockReadGuard<'_, Vec<Arc<Hook>>> {
+        self.0.settled.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Replaces the hooks that are called back. Open calls of the old ones are stopped.
     pub fn register(&self, hooks: Vec<Hook>, callbacks: Arc<dyn Callbacks>) {
         let new = Registered {
@@ -211,13 +221,13 @@ impl Engine {
     #[must_use]
     pub fn has(&self, event: Event) -> bool {
         let has = |hooks: &[Arc<Hook>]| hooks.iter().any(|hook| hook.event == event);
-        has(&self.0.settled) || has(&self.registered().hooks)
+        has(&self.settled()) || has(&self.registered().hooks)
     }
 
     /// Whether there are hooks at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.settled.is_empty() && self.registered().hooks.is_empty()
+        self.settled().is_empty() && self.registered().hooks.is_empty()
     }
 
     fn registered(&self) -> Registered {
@@ -245,7 +255,7 @@ impl Engine {
     /// The hooks that match; of those that do the same the first.
     fn choose(&self, firing: &Firing, registered: &Registered) -> Vec<Arc<Hook>> {
         let mut chosen: Vec<Arc<Hook>> = Vec::new();
-        for hook in self.0.settled.iter().chain(&registered.hooks) {
+        for hook in self.settled().iter().chain(&registered.hooks) {
             let fits = hook
                 .filter
                 .as_ref()
@@ -262,7 +272,15 @@ impl Engine {
     }
 
     fn may_run(&self, hook: &Arc<Hook>) -> bool {
-        !hook.once || lock(&self.0.spent).insert(Arc::as_ptr(hook) as usize)
+        if !hook.once {
+            return true;
+        }
+        let mut spent = lock(&self.0.spent);
+        let is_new = !spent.iter().any(|other| Arc::ptr_eq(other, hook));
+        if is_new {
+            spent.push(Arc::clone(hook));
+        }
+        is_new
     }
 
     fn run_of(&self, firing: &Firing, hook: &Arc<Hook>) -> Run {

@@ -63,6 +63,8 @@ pub(crate) struct SessionHooks {
     begun: AtomicBool,
     following: Mutex<JoinSet<()>>,
     followed: Mutex<follow::Known>,
+    /// What was said about hooks that do not count.
+    said: Mutex<Vec<String>>,
     end: Cancel,
 }
 
@@ -103,6 +105,16 @@ impl SessionHooks {
     /// Whether a hook waits for any of these.
     pub(crate) fn has(&self, events: &[Event]) -> bool {
         !self.engine.is_empty() && events.iter().any(|event| self.engine.has(*event))
+    }
+
+    /// Follows settings that changed; gives what is to be said about them.
+    pub(crate) fn follow_settings(&self, settings: &ostler_store::Settings) -> Vec<String> {
+        let mut warnings = Vec::new();
+        self.engine.settle(read::read(settings, &mut warnings));
+        let mut said = lock(&self.said);
+        let new = warnings.iter().filter(|warning| !said.contains(warning)).cloned().collect();
+        *said = warnings;
+        new
     }
 
     /// Puts hooks that are called back in the place of those before.

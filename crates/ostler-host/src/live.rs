@@ -434,6 +434,12 @@ impl LiveSession {
         for text in self.rules.refresh(Look::Now) {
             self.hub.notice(text);
         }
+        // Hooks are those of the whole turn: they change between two.
+        if let Some(settings) = self.rules.changed() {
+            for text in self.hooks.follow_settings(&settings) {
+                self.hub.notice(text);
+            }
+        }
     }
 
     /// Takes settings of a host while the session runs: rules, folders, mode switches and

@@ -7,7 +7,10 @@ mod tests;
 use std::{
     collections::HashSet,
     path::Path,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use ostler_permission::{
@@ -44,6 +47,8 @@ pub(crate) struct SessionRules {
     watch: Watch,
     /// Of the further folders, those of settings files.
     file_dirs: Mutex<Vec<AbsPath>>,
+    /// Whether the settings changed since somebody asked.
+    changed: AtomicBool,
     /// Real paths of calls that were allowed: at the last moment they may be used though
     /// they lie outside.
     approved: Mutex<HashSet<AbsPath>>,
@@ -81,6 +86,7 @@ impl SessionRules {
             disk: Disk::default(),
             watch,
             file_dirs: Mutex::default(),
+            changed: AtomicBool::new(false),
             approved: Mutex::new(HashSet::new()),
         };
         rules.take_files(std::mem::take(&mut loaded.rules), std::mem::take(&mut loaded.extra_dirs));
@@ -125,10 +131,16 @@ impl SessionRules {
         match self.watch.changed(look) {
             None => Vec::new(),
             Some(loaded) => {
+                self.changed.store(true, Ordering::Relaxed);
                 self.take_files(loaded.rules, loaded.extra_dirs);
                 loaded.warnings
             }
         }
+    }
+
+    /// The settings, if they changed since this was asked last.
+    pub(crate) fn changed(&self) -> Option<ostler_store::Settings> {
+        self.changed.swap(false, Ordering::Relaxed).then(|| self.watch.settings())
     }
 
     /// Takes settings of a host while the session runs.
@@ -137,6 +149,7 @@ impl SessionRules {
     /// What is of a wrong type.
     pub(crate) fn apply_settings(&self, keys: &Map<String, Value>) -> Result<Loaded, RpcError> {
         let mut loaded = self.watch.apply(keys)?;
+        self.changed.store(true, Ordering::Relaxed);
         self.take_files(std::mem::take(&mut loaded.rules), loaded.extra_dirs.clone());
         Ok(loaded)
     }

@@ -39,7 +39,9 @@ pub(crate) struct Making<'a> {
 
 impl Making<'_> {
     pub(crate) fn make(self) -> Arc<SessionHooks> {
-        let hooks = read(self.settings, self.warnings);
+        let mut said = Vec::new();
+        let hooks = read(self.settings, &mut said);
+        self.warnings.extend(said.iter().cloned());
         // Only with the hook's leave (`allowedEnvVars`), and only in headers.
         let variables: HashMap<String, String> = self
             .environment
@@ -71,6 +73,7 @@ impl Making<'_> {
             begun: AtomicBool::new(false),
             following: Mutex::new(JoinSet::new()),
             followed: Mutex::default(),
+            said: Mutex::new(said),
             end: Cancel::new(),
         });
         told.belongs_to(&hooks);
@@ -79,7 +82,7 @@ impl Making<'_> {
 }
 
 /// The hooks that count, and what is to be said about the others.
-fn read(settings: &Settings, warnings: &mut Vec<String>) -> Vec<Hook> {
+pub(super) fn read(settings: &Settings, warnings: &mut Vec<String>) -> Vec<Hook> {
     let sources: Vec<_> = settings
         .hooks
         .iter()

@@ -82,6 +82,11 @@ impl Watch {
         Ok(state.read())
     }
 
+    /// The settings as they were read last.
+    pub(crate) fn settings(&self) -> Settings {
+        self.state().found.clone()
+    }
+
     /// The switches in force.
     pub(crate) fn restrictions(&self) -> Restrictions {
         self.state().found.restrictions()

@@ -409,3 +409,95 @@ async fn a_session_begins_and_ends_with_its_hooks() {
     run(&host, &session).await;
     assert!(crate::hooks::told(&host).contains("not now"));
 }
+
+/// Writes a project's settings.
+fn project(host: &TestHost, file: &str, settings: &Value) {
+    let file = host.home.project().join(file);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, settings.to_string()).unwrap();
+}
+
+#[tokio::test]
+async fn hooks_of_a_project_run_only_once_it_is_trusted() {
+    let mark = |name: &str| settings(&[("UserPromptSubmit", "", &format!("touch {name}.ran"))]);
+    let host = host_with(&mark("user"));
+    let files = [".claude/settings.json", ".ostler/settings.json", ".claude/settings.local.json"];
+    for (file, name) in files.into_iter().zip(["claude", "ostler", "local"]) {
+        project(&host, file, &mark(name));
+    }
+    let ran = |name: &str| host.home.project().join(format!("{name}.ran")).exists();
+    let session = host.start(json!([{"repeat": true, "steps": [{"text": "End."}]}])).await;
+    run(&host, &session).await;
+    assert!(ran("user"));
+    for name in ["claude", "ostler", "local"] {
+        assert!(!ran(name), "{name}: nobody trusted it");
+    }
+    let path = host.home.project();
+    let report = host.call("projects.trustReport", json!({ "path": path })).await.unwrap();
+    assert!(report["brings"].as_array().unwrap().iter().any(|item| item["kind"] == "hook"));
+    let params = json!({"path": path, "hash": report["hash"], "decision": "trust"});
+    host.call("projects.trust", params).await.unwrap();
+    run(&host, &session).await;
+    for name in ["claude", "ostler", "local"] {
+        assert!(ran(name), "{name}: it is trusted");
+    }
+}
+
+#[tokio::test]
+async fn the_policy_and_the_switch_say_which_hooks_run() {
+    let mark = |name: &str| settings(&[("UserPromptSubmit", "", &format!("touch {name}.ran"))]);
+    let with = |mut settings: Value, key: &str| {
+        settings[key] = json!(true);
+        settings
+    };
+    for (user, policy, expected) in [
+        (mark("user"), mark("policy"), (true, true)),
+        (mark("user"), with(mark("policy"), "allowManagedHooksOnly"), (false, true)),
+        (with(mark("user"), "disableAllHooks"), mark("policy"), (false, true)),
+        (mark("user"), with(mark("policy"), "disableAllHooks"), (false, false)),
+    ] {
+        let host = host_with(&user);
+        host.policy(&policy.to_string());
+        let session = host.start(json!([{"repeat": true, "steps": [{"text": "End."}]}])).await;
+        run(&host, &session).await;
+        let ran = |name: &str| host.home.project().join(format!("{name}.ran")).exists();
+        assert_eq!((ran("user"), ran("policy")), expected, "{user} {policy}");
+    }
+}
+
+#[tokio::test]
+async fn hooks_follow_their_file_from_one_turn_to_the_next() {
+    let host = host_with(&json!({}));
+    let session = host.start(json!([{"repeat": true, "steps": [{"text": "End."}]}])).await;
+    run(&host, &session).await;
+    let file = host.home.ostler_home().join("settings.json");
+    let both = settings(&[("UserPromptSubmit", "", "echo a new rule"), ("PreCompact", "", "true")]);
+    fs::write(&file, both.to_string()).unwrap();
+    let (_, events) = run(&host, &session).await;
+    assert!(told(&host).contains("a new rule"));
+    let notice = of(&events, "notice").unwrap();
+    assert!(notice["content"].as_str().unwrap().contains("never raises this event"), "{notice}");
+    fs::write(&file, "{}").unwrap();
+    let before = told(&host).len();
+    run(&host, &session).await;
+    assert_eq!(told(&host).len(), before);
+}
+
+#[tokio::test]
+async fn both_shapes_of_hooks_run() {
+    let both = json!({"hooks": {"UserPromptSubmit": [
+        {"matcher": "", "hooks": [{"type": "command", "command": "echo nested"}]},
+        {"name": "mine", "command": "echo flat"},
+    ]}});
+    let host = host_with(&both);
+    let session = host.start(json!([{"repeat": true, "steps": [{"text": "End."}]}])).await;
+    let (_, events) = run(&host, &session).await;
+    let told = told(&host);
+    assert!(told.contains("nested") && told.contains("flat"), "{told}");
+    let names: Vec<_> = events
+        .iter()
+        .filter(|event| event["type"] == "hook.triggered")
+        .map(|event| event["hookName"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"mine") && names.contains(&"UserPromptSubmit-0"), "{names:?}");
+}
