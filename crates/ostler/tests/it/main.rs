@@ -15,5 +15,6 @@ mod bad_input;
 mod cli;
 mod crash;
 mod doors;
+mod hooks;
 mod hostile;
 mod support;
