@@ -237,9 +237,25 @@ impl PathPattern {
         self.matches(rule, facts, real, whole_folders)
     }
 
-    /// For deny and ask rules: the path, or whatever lies below a path that matches.
+    /// For deny and ask rules: the path, or whatever lies below a path that matches. Case is
+    /// no difference, since for some file systems it is none.
     pub(crate) fn catches(&self, rule: &Rule, facts: &Facts, path: &AbsPath) -> bool {
-        self.matches(rule, facts, path, true)
+        self.matches(rule, facts, path, true) || self.catches_in_any_case(rule, facts, path)
+    }
+
+    fn catches_in_any_case(&self, rule: &Rule, facts: &Facts, path: &AbsPath) -> bool {
+        let lower = |text: &str| text.to_lowercase();
+        let parts: Vec<String> = self.parts.iter().map(|part| lower(part)).collect();
+        let path = lower(&path.to_text());
+        self.bases(rule, facts).iter().any(|base| {
+            let base = lower(&base.to_text());
+            let Some(rest) = path.strip_prefix(base.trim_end_matches('/')) else { return false };
+            if !rest.is_empty() && !rest.starts_with('/') {
+                return false;
+            }
+            let components: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
+            (0..=components.len()).any(|end| glob::matches_path(&parts, &components[..end]))
+        })
     }
 
     fn matches(&self, rule: &Rule, facts: &Facts, path: &AbsPath, folders: bool) -> bool {

@@ -174,11 +174,14 @@ fn nested_scripts_are_read_or_refused_in_bounded_time() {
     ] {
         for depth in [6, 12, 60, 3000] {
             let script = format!("echo {}b{}", open.repeat(depth), close.repeat(depth));
-            let start = Instant::now();
-            read(&script);
-            read(&script[5..]);
-            let took = start.elapsed();
-            assert!(took.as_millis() < 3000, "{open} x {depth}: {took:?}");
+            // Time that grows exponentially never comes near; a busy machine may once.
+            let bounded = (0..4).any(|_| {
+                let start = Instant::now();
+                read(&script);
+                read(&script[5..]);
+                start.elapsed().as_millis() < 3000
+            });
+            assert!(bounded, "{open} x {depth}");
         }
     }
 }
