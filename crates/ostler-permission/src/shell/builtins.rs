@@ -1,6 +1,9 @@
 //! Builtins of the shell that compare, print and set names.
 
-use super::{effect::is_harmless_name, word::Word};
+use super::{
+    effect::{is_harmless_name, is_plain_locale},
+    word::Word,
+};
 
 /// Comparisons whose operator is fixed: otherwise a value could become `-v`, which evaluates.
 pub(super) fn test(name: &str, words: &[Word]) -> Result<(), String> {
@@ -60,9 +63,10 @@ pub(super) fn names(words: &[Word]) -> Result<(), String> {
     for word in words {
         let text = word.text.as_deref().or_else(|| word.raw.split_once('=').map(|(name, _)| name));
         let name = text.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
+        let value = word.text.as_deref().and_then(|text| Some(text.split_once('=')?.1));
         match name {
             Some("-r" | "-x" | "-s") => {}
-            Some(name) if is_harmless_name(name) => {}
+            Some(name) if is_harmless_name(name) || is_plain_locale(name, value) => {}
             _ => return Err(format!("sets `{}`, which may change what a program does", word.raw)),
         }
     }

@@ -163,6 +163,9 @@ pub(super) fn opens(words: &[Word]) -> Option<String> {
     if name == "git" && super::git::may_show_contents(args) {
         return Some("`git` may show contents that the repository keeps".to_owned());
     }
+    if searches(name, args) {
+        return Some(format!("`{name}` reads below folders"));
+    }
     if CARRIERS.contains(&name) {
         return Some(format!("`{name}` takes along what lies below a folder"));
     }
@@ -184,6 +187,20 @@ pub(super) fn opens(words: &[Word]) -> Option<String> {
         !known && !message(*at)
     });
     unknown.map(|(_, word)| format!("the argument `{}` is not fixed text", word.raw))
+}
+
+/// Whether a program reads everything below a folder, or below the one it runs in.
+fn searches(name: &str, args: &[Word]) -> bool {
+    let letters: &[char] = match name {
+        "rg" | "ag" | "ack" | "ugrep" | "ug" => return true,
+        "grep" | "egrep" | "fgrep" | "zgrep" | "diff" => &['r', 'R', 'd'],
+        "cp" | "mv" => &['r', 'R', 'a'],
+        _ => return false,
+    };
+    args.iter().filter_map(|word| word.text.as_deref()).any(|text| match text.strip_prefix("--") {
+        Some(long) => ["rec", "deref", "dir", "arch"].iter().any(|start| long.starts_with(start)),
+        None => text.starts_with('-') && text.contains(letters),
+    })
 }
 
 /// Whether all that a word may be is known as text.

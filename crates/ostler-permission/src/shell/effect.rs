@@ -21,15 +21,11 @@ pub(super) fn is_harmless_name(name: &str) -> bool {
         "DEBUG",
         "FORCE_COLOR",
         "GIT_OPTIONAL_LOCKS",
-        "LANG",
-        "LANGUAGE",
         "LINES",
         "NO_COLOR",
         "NODE_ENV",
         "RUST_BACKTRACE",
         "RUST_LOG",
-        "TERM",
-        "TZ",
         "PYTHONUNBUFFERED",
         "PYTHONDONTWRITEBYTECODE",
         "CARGO_TERM_COLOR",
@@ -40,7 +36,18 @@ pub(super) fn is_harmless_name(name: &str) -> bool {
         // Package managers take settings from these (`npm_config_script_shell`).
         && !["npm_", "pnpm_", "yarn_", "bun_"].iter().any(|tool| name.starts_with(tool))
         && !matches!(name, "histchars" | "auto_resume");
-    NAMES.contains(&name) || name.starts_with("LC_") || local
+    NAMES.contains(&name) || local
+}
+
+/// Whether a name of the language, the terminal or the time zone may have this value: others
+/// make every program read a file (`TZ=:/x`).
+pub(super) fn is_plain_locale(name: &str, value: Option<&str>) -> bool {
+    let known = matches!(name, "LANG" | "LANGUAGE" | "TERM" | "TZ") || name.starts_with("LC_");
+    known
+        && value.is_some_and(|value| {
+            let zone = name == "TZ" && !value.starts_with([':', '/']) && !value.contains("..");
+            zone || !value.contains('/')
+        })
 }
 
 /// Names that scripts use for values of their own; no program of the tables reads one of them
@@ -270,7 +277,7 @@ fn chosen(
     touches: &mut Vec<Touch>,
 ) -> Result<(), String> {
     match choice {
-        Choice::Text(text) if !tame && text.starts_with('-') => {
+        Choice::Text(text) | Choice::Match(text) if !tame && text.starts_with('-') => {
             Err(format!("gets the argument `{}`, which may be an option", word.raw))
         }
         Choice::Text(text) => {

@@ -58,6 +58,10 @@ fn one<'w>(
 ) -> Option<usize> {
     let Some(text) = word.text.as_deref() else {
         // A word that begins with fixed text other than `-` cannot turn into an option.
+        if word.raw.trim_start_matches(['"', '\'', '\\']).starts_with('-') {
+            args.push(pattern_value(table, word)?);
+            return Some(0);
+        }
         args.push(Arg::Plain(word));
         return Some(0);
     };
@@ -73,6 +77,14 @@ fn one<'w>(
         return value(item(table, name)?, Some(given), next, args);
     }
     cluster(table, text, next, args)
+}
+
+/// `--include=*.rs`: whatever the pattern matches, it is this option with a value that is data.
+fn pattern_value<'w>(table: &'static str, word: &Word) -> Option<Arg<'w>> {
+    let (name, _) = word.wild.as_deref()?.split_once('=')?;
+    let is_one = name.starts_with("--") && !name.contains(['*', '?', '[']);
+    let (name, kind) = item(table, name).filter(|_| is_one)?;
+    matches!(kind, ':' | '?').then_some(Arg::Flag { name, value: None, file: None })
 }
 
 /// The row's entry for an option: its name and how it takes a value.

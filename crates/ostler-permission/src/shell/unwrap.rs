@@ -130,8 +130,9 @@ fn wrapped(wrapper: &Wrapper, words: &[Word], stdin: Option<&Arc<Listing>>) -> I
     };
     if name == "env" || name == "sudo" || name == "doas" {
         while let Some(text) = words.get(at).and_then(|word| word.text.as_deref()) {
-            let Some((set, _)) = text.split_once('=') else { break };
-            if !super::effect::is_harmless_name(set) {
+            let Some((set, value)) = text.split_once('=') else { break };
+            let plain = super::effect::is_plain_locale(set, Some(value));
+            if !plain && !super::effect::is_harmless_name(set) {
                 note = Some(format!("setting `{set}` may change what a program does"));
             }
             at += 1;

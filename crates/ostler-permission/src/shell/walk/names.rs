@@ -124,13 +124,16 @@ impl Walker<'_> {
         let fixed = value.as_ref().and_then(|value| value.text.as_deref());
         match program {
             None => {
-                self.assigned(name);
+                if assignment.append || !effect::is_plain_locale(name, fixed) {
+                    self.assigned(name);
+                }
                 let choices = value.as_ref().filter(|_| !assignment.append);
                 self.values.give(name, choices.and_then(values::assigned));
             }
             Some(program) => {
                 let own = (name == "IFS" && program == "read")
                     || effect::is_plain_pager(name, fixed)
+                    || (effect::is_plain_locale(name, fixed) && !assignment.append)
                     || effect::is_harmless_name(name);
                 if !own {
                     self.unclear(format!("setting `{name}` may change what a program does"));
