@@ -33,6 +33,13 @@ impl Environment {
         std::time::Duration::from_millis(given.unwrap_or(BACKGROUND_WAIT_MS))
     }
 
+    /// How many Ostlers are above this one: 0 unless a command of one started it.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        // What cannot be read was not written by us, and is no reason to be wider.
+        self.var(crate::nested::DEPTH).map_or(0, |depth| depth.parse().unwrap_or(1).max(1))
+    }
+
     /// Reads the environment of this process.
     #[must_use]
     #[expect(

@@ -174,6 +174,8 @@ impl Host {
         };
         let added = added.iter().filter(|(name, _)| is_kept(name));
         env.extend(added.map(|(name, value)| (name.clone(), value.clone())));
+        let depth = self.env().depth().saturating_add(1).to_string();
+        env.insert(crate::nested::DEPTH.into(), depth.into());
         env
     }
 

@@ -19,6 +19,7 @@ mod live;
 mod local_date;
 mod methods;
 mod models;
+mod nested;
 pub mod outlet;
 mod outputs;
 mod project;

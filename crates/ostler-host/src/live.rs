@@ -221,9 +221,12 @@ impl LiveSession {
         let id = SessionId::from(log.session_id());
         let carried =
             loaded.replay.as_ref().map(|replay| replay.carried.clone()).unwrap_or_default();
+        let depth = host.env().depth();
+        let tightened = crate::nested::tighten(depth, &mut spec)?;
         let mut settings = crate::settings::load(host, &spec);
         settings.check_policy()?;
-        let mode = begin_mode(&spec, carried.mode, &mut settings)?;
+        settings.warnings.extend(tightened);
+        let mode = begin_mode(depth, &spec, carried.mode, &mut settings)?;
         spec.mode = Some(mode);
         let model =
             host.resolve_model(&spec, carried.pinned.as_ref(), settings.model.as_deref())?;
@@ -610,6 +613,7 @@ impl LiveSession {
 /// The mode that a session begins with. One that was asked for and is forbidden is refused;
 /// one that was only kept or set falls back, and that is said.
 fn begin_mode(
+    depth: u32,
     spec: &SessionSpec,
     carried: Option<Mode>,
     settings: &mut crate::settings::Loaded,
@@ -620,7 +624,8 @@ fn begin_mode(
     }
     let kept = carried.filter(|_| spec.keep_mode);
     let mode = kept.or(settings.default_mode).unwrap_or_default();
-    match settings.check_mode(mode) {
+    let may = crate::nested::check_mode(depth, mode).and_then(|()| settings.check_mode(mode));
+    match may {
         Ok(()) => Ok(mode),
         Err(error) => {
             settings.warnings.push(format!("{}; the mode is `default`", error.message));

@@ -26,6 +26,7 @@ use crate::{
     facts::{Disk, resolve},
     host::Host,
     live::{SessionSpec, storage_error},
+    nested,
     settings::{Loaded, Look, Place, Watch},
 };
 
@@ -39,6 +40,8 @@ pub(crate) struct SessionRules {
     extra_dirs: RwLock<Vec<AbsPath>>,
     /// Rules of the command line.
     given: Rules,
+    /// How many Ostlers are above this one.
+    depth: u32,
     project: AbsPath,
     home: AbsPath,
     store: Store,
@@ -80,6 +83,7 @@ impl SessionRules {
             rules: RwLock::default(),
             extra_dirs: RwLock::new(spec.extra_dirs.clone()),
             given,
+            depth: host.env().depth(),
             project: spec.cwd.clone(),
             home: host.env().home.clone(),
             store: host.store().clone(),
@@ -164,13 +168,14 @@ impl SessionRules {
     /// # Errors
     /// `managed`: what forbids it.
     pub(crate) fn check_mode(&self, mode: Mode) -> Result<(), RpcError> {
+        nested::check_mode(self.depth, mode)?;
         self.watch.check_mode(mode)
     }
 
     /// The mode that calls are judged in: one that the settings forbid by now is the
     /// default, whoever chose it.
     pub(crate) fn mode_in_force(&self, mode: Mode) -> Mode {
-        if self.watch.check_mode(mode).is_err() { Mode::Default } else { mode }
+        if self.check_mode(mode).is_err() { Mode::Default } else { mode }
     }
 
     /// Judges a call: gathers the facts, then asks the judge.

@@ -63,6 +63,11 @@ pub(super) fn trust_report(host: &Host, path: &str) -> Result<ProjectsTrustRepor
 
 pub(super) fn trust(host: &Host, params: &ProjectsTrustParams) -> Result<ProjectRow, RpcError> {
     let project = folder("projects.trust", &params.path)?;
+    if host.env().depth() > 0 && params.decision == TrustDecision::Trust {
+        let text = "an agent's command cannot trust anything";
+        return Err(RpcError::new(ErrorKind::Managed, text)
+            .hint("run `ostler trust` in a terminal of your own"));
+    }
     let store = host.store();
     let current = store.trust_state(&project).1;
     if current != params.hash {

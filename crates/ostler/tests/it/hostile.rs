@@ -304,3 +304,57 @@ fn what_is_trusted_acts_and_a_change_waits_again() {
     world.run(&["-p", "look around"]).exits(0);
     hostile.expect_quiet("revoked", "-p");
 }
+
+/// What Ostler's own commands get from an Ostler above them.
+fn nested(world: &World, depth: &str, args: &[&str]) -> Ran {
+    let mut command = world.ostler(args);
+    command.env("OSTLER_DEPTH", depth);
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn what_an_agent_starts_is_never_wider_than_the_agent() {
+    let hostile = Hostile::new(&CASES[6]);
+    let world = &hostile.world;
+    for wide in [
+        &["-p", "look around", "--dangerously-skip-permissions"][..],
+        &["-p", "look around", "--permission-mode", "bypassPermissions"],
+        &["-p", "look around", "--permission-mode", "acceptEdits"],
+        &["run", "--mode", "danger", "look around"],
+    ] {
+        let ran = nested(world, "1", wide);
+        assert_ne!(ran.code, Some(0), "{wide:?}: {ran:?}");
+        hostile.expect_quiet("nested", wide[1]);
+    }
+    for loosens in [
+        &["-p", "look around", "--allowedTools", "Bash"][..],
+        &["-p", "look around", "--settings", r#"{"permissions": {"allow": ["Bash"]}}"#],
+        &["run", "--trust", "look around"],
+    ] {
+        // Each begins with the model's first answer, which does what the repository wants.
+        let hostile = Hostile::new(&CASES[6]);
+        let ran = nested(&hostile.world, "1", loosens);
+        assert!(ran.err.contains("may forbid and not allow"), "{loosens:?}: {ran:?}");
+        hostile.expect_quiet("nested", loosens[1]);
+    }
+    let trust = nested(world, "1", &["trust", "--yes"]);
+    assert!(trust.code != Some(0) && trust.err.contains("cannot trust anything"), "{trust:?}");
+    let deep = nested(world, "4", &["-p", "look around"]);
+    assert!(deep.code != Some(0) && deep.err.contains("agents started each other"), "{deep:?}");
+    // The same command line without anybody above.
+    let hostile = Hostile::new(&CASES[6]);
+    hostile.world.run(&["-p", "look around", "--allowedTools", "Bash"]).exits(0);
+    assert!(hostile.trap.exists());
+}
+
+#[test]
+fn commands_of_an_agent_know_that_they_are_its_own() {
+    let replies = r#"[{"when": {"turn": 1}, "steps": [{"toolUse": {"name": "Bash", "input": {"command": "echo depth=$OSTLER_DEPTH", "description": "d"}}}]}, {"repeat": true, "steps": [{"text": "Done."}]}]"#;
+    let world = World::saying(replies);
+    let ran = world.run(&["-p", "go", "--output-format", "stream-json", "--verbose"]).exits(0);
+    assert!(ran.out.contains("depth=1"), "{ran:?}");
+    let world = World::saying(replies);
+    let mut command = world.ostler(&["-p", "go", "--output-format", "stream-json", "--verbose"]);
+    let ran = Ran::of(command.env("OSTLER_DEPTH", "2").output().unwrap()).exits(0);
+    assert!(ran.out.contains("depth=3"), "{ran:?}");
+}
