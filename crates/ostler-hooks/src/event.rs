@@ -118,6 +118,9 @@ impl Event {
 }
 
 #[cfg(test)]
+mod page;
+
+#[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
