@@ -38,6 +38,8 @@ pub struct Limits {
     pub max_file: u64,
     /// Most entries of a tree that are looked at.
     pub tree_entries: usize,
+    /// Most small files that git ignores, such as `.env`, in a picture of a tree.
+    pub ignored_files: usize,
     /// Bytes of new copies in one picture of a tree.
     pub tree_bytes: u64,
     /// Files above this many bytes are copied last, and not again and again if they change.
@@ -51,6 +53,7 @@ impl Default for Limits {
         Self {
             max_file: 50 << 20,
             tree_entries: 50_000,
+            ignored_files: 500,
             tree_bytes: 64 << 20,
             small_file: 1 << 20,
             after_bytes: 256 << 20,
@@ -166,7 +169,8 @@ impl Checkpoints {
     }
 
     /// Keeps a whole project before a call that may change anything in it: all that git does
-    /// not ignore, within the limits. Contents that git has are not copied.
+    /// not ignore, and small ignored files beside it, within the limits. Contents that git has
+    /// are not copied.
     #[must_use]
     pub fn before_tree(&self, root: &AbsPath, cancel: &Cancel) -> Before {
         Before(Picture::Tree(tree::before(self, root, cancel)))

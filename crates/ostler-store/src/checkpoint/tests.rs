@@ -13,6 +13,7 @@ use crate::{
     record::{Checkpoint, Own, Record},
 };
 
+mod ignored;
 mod random;
 
 /// A project and a home beside it, removed at the end.
@@ -249,74 +250,6 @@ fn links_are_kept_as_links_and_nothing_is_written_through_one() {
     assert_eq!(place.told(&manifest), ["link: link real/x > link nowhere"]);
     assert_eq!(reasons(&place.undo(&manifest)), []);
     assert_eq!(fs::read_link(place.path("link")).unwrap(), Path::new("real/x"));
-}
-
-#[test]
-fn what_git_ignores_and_keeps_for_itself_is_no_part_of_a_tree() {
-    let place = Place::new();
-    place.write(".gitignore", "*.log\n/target/\n!keep.log\n");
-    place.write(".git/config", "[core]\n");
-    place.write(".git/info/exclude", "private\n");
-    place.write("sub/.gitignore", "*.tmp\n");
-    place.write("inner/.git/HEAD", "ref: refs/heads/main\n");
-    place.write("inner/.gitignore", "out\n");
-    let change = |text: &str| {
-        for name in [
-            "a.rs",
-            "x.log",
-            "keep.log",
-            "target/a",
-            "sub/b.tmp",
-            "sub/b.rs",
-            "private",
-            ".git/index",
-            "inner/out",
-            "inner/c.log",
-            "inner/c.rs",
-            ".hidden",
-        ] {
-            place.write(name, text);
-        }
-    };
-    change("1");
-    let git = picture(&place.path(".git"));
-    let before = place.tree();
-    assert_eq!(picture(&place.path(".git")), git);
-    change("two");
-    let manifest = place.after(before);
-    assert_eq!(
-        place.told(&manifest),
-        [
-            ".hidden: file 1 > file 3",
-            "a.rs: file 1 > file 3",
-            // The rules of the outer repository end at the inner one.
-            "inner/c.log: file 1 > file 3",
-            "inner/c.rs: file 1 > file 3",
-            "keep.log: file 1 > file 3",
-            "sub/b.rs: file 1 > file 3",
-        ]
-    );
-    let git = picture(&place.path(".git"));
-    assert_eq!(reasons(&place.undo(&manifest)), []);
-    assert_eq!(picture(&place.path(".git")), git);
-    assert_eq!((place.read("a.rs"), place.read("x.log")), ("1".to_owned(), "two".to_owned()));
-}
-
-#[test]
-fn changed_ignore_rules_make_no_file_look_new_or_gone() {
-    let place = Place::new();
-    place.write(".gitignore", "*.log\n");
-    place.write("old.log", "1");
-    place.write("old.txt", "1");
-    wait_for_old_stamps(&place);
-    let before = place.tree();
-    place.write(".gitignore", "*.txt\n");
-    place.write("new/new.log", "1");
-    let manifest = place.after(before);
-    assert_eq!(
-        place.told(&manifest),
-        [".gitignore: file 6 > file 6", "new: - > folder", "new/new.log: - > file 1"]
-    );
 }
 
 /// Waits until the stamps of what was written can be told from those of what comes.

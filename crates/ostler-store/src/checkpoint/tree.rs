@@ -62,7 +62,7 @@ pub(super) fn before(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Tree
     let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
     let began_ns = look::now_ns();
     points.forget_pruned();
-    let walked = walk_in(points, &root, cancel);
+    let walked = walk_in(points, &root, points.limits.ignored_files, cancel);
     let mut tree = Tree {
         root,
         entries: HashMap::with_capacity(walked.found.len()),
@@ -99,8 +99,9 @@ pub(super) fn before(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Tree
     tree
 }
 
-fn walk_in(points: &Checkpoints, root: &Path, cancel: &Cancel) -> Walked {
-    walk::walk(Extent { root, skip: &points.skip, max: points.limits.tree_entries }, cancel)
+fn walk_in(points: &Checkpoints, root: &Path, ignored: usize, cancel: &Cancel) -> Walked {
+    let max = points.limits.tree_entries;
+    walk::walk(Extent { root, skip: &points.skip, max, ignored }, cancel)
 }
 
 /// What was kept for exactly this stamp.
@@ -263,7 +264,9 @@ struct Candidate {
 
 /// Compares a tree with its picture.
 pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Manifest {
-    let walked = walk_in(points, &tree.root, cancel);
+    // Ignored files of the picture are looked at one by one below. Others are new, or were
+    // left out of it: what a build leaves behind is no change to show or to take back.
+    let walked = walk_in(points, &tree.root, 0, cancel);
     let mut uncovered = tree.uncovered;
     uncovered.more |= walked.more;
     let mut candidates = Vec::new();
@@ -292,7 +295,7 @@ pub(super) fn after(points: &Checkpoints, mut tree: Tree, cancel: &Cancel) -> Ma
                 changes.push(change(path, before, State::Absent));
             }
             // It is ignored now, or the walk did not get there.
-            Some(found) if found.stamp != seen.stamp => {
+            Some(found) if found.stamp != seen.stamp || seen.is_racy => {
                 candidates.push(Candidate { found, before: Some(seen) });
             }
             Some(_) => {}

@@ -1,6 +1,7 @@
-//! Every file of a project but what git ignores: names and stamps, no contents. Never enters
-//! `.git`, a link, another file system or Ostler's own folders, and stops at a number of
-//! entries, so that a home folder costs no more than a large project.
+//! Every file of a project but what git ignores, and of that, if wanted, single small files:
+//! names and stamps, no contents. Never enters an ignored folder, `.git`, a link, another
+//! file system or Ostler's own folders, and stops at a number of entries, so that a home
+//! folder costs no more than a large project.
 
 use std::{
     fs::{self, DirEntry},
@@ -25,6 +26,8 @@ use super::look::{Kind, Stamp};
 const THREADS: usize = 4;
 /// Entries of one folder between two looks at the cancellation.
 const STRIDE: usize = 256;
+/// Bytes up to which an ignored file is small: settings and keys are, what tools make is not.
+const SMALL: u64 = 128 << 10;
 
 /// An entry below the root.
 #[derive(Debug)]
@@ -52,6 +55,8 @@ pub(super) struct Extent<'a> {
     pub(super) skip: &'a [PathBuf],
     /// Most entries.
     pub(super) max: usize,
+    /// Most small files that git ignores beside files that it does not, such as `.env`.
+    pub(super) ignored: usize,
 }
 
 /// The ignore files that hold in a folder, innermost first.
@@ -80,6 +85,7 @@ struct Walk<'a> {
     wake: Condvar,
     count: AtomicUsize,
     more: AtomicBool,
+    ignored: AtomicUsize,
 }
 
 /// Walks a tree.
@@ -96,6 +102,7 @@ pub(super) fn walk(extent: Extent<'_>, cancel: &Cancel) -> Walked {
         wake: Condvar::new(),
         count: AtomicUsize::new(0),
         more: AtomicBool::new(false),
+        ignored: AtomicUsize::new(0),
     };
     let threads = thread::available_parallelism().map_or(1, |n| n.get().min(THREADS));
     let mut found = thread::scope(|scope| {
@@ -176,7 +183,9 @@ impl Walk<'_> {
             return;
         }
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if rules.is_some_and(|rules| rules.ignore(&path, is_folder)) {
+        let is_ignored = rules.is_some_and(|rules| rules.ignore(&path, is_folder));
+        if is_ignored && (is_folder || self.ignored.load(Ordering::Relaxed) >= self.extent.ignored)
+        {
             return;
         }
         if is_folder && self.extent.skip.contains(&path) {
@@ -189,6 +198,12 @@ impl Walk<'_> {
             Err(_) => return self.left_out(),
         };
         let kind = Kind::of(&metadata);
+        if is_ignored {
+            if kind != Kind::File || metadata.len() > SMALL {
+                return;
+            }
+            self.ignored.fetch_add(1, Ordering::Relaxed);
+        }
         if kind == Kind::Folder {
             if metadata.dev() != self.dev {
                 return self.left_out();
