@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::{
     args::absolute,
     diff::structured_patch,
+    disk::Kept,
     edit::encode,
     files::{Existing, Target, blocking, committing},
     hands::Hands,
@@ -98,6 +99,8 @@ struct Step {
     target: Target,
     /// Absent if the file goes.
     after: Option<Vec<u8>>,
+    /// What the new file takes over from the one that was moved.
+    like: Option<Kept>,
 }
 
 impl Step {
@@ -140,7 +143,7 @@ fn commit(steps: Vec<Step>, hands: &Hands, cx: &ToolCx) -> Result<(), ToolError>
     for step in steps {
         let before = step.target.existing.clone();
         let result = match &step.after {
-            Some(after) => step.target.write(after, cx),
+            Some(after) => step.target.write_like(step.like.as_ref(), after, cx),
             None => step.target.remove(),
         };
         let Err(error) = result else {
@@ -206,12 +209,12 @@ fn plan(
             Operation::Add { path, content } => {
                 let (path, target) = open(&path)?;
                 fresh(&path, &target)?;
-                steps.push(Step { path, target, after: Some(content.into_bytes()) });
+                steps.push(Step { path, target, after: Some(content.into_bytes()), like: None });
             }
             Operation::Delete { path } => {
                 let (path, target) = open(&path)?;
                 known(&path, &target)?;
-                steps.push(Step { path, target, after: None });
+                steps.push(Step { path, target, after: None, like: None });
             }
             Operation::Update { path, move_to, hunks } => {
                 let (path, target) = open(&path)?;
@@ -219,13 +222,14 @@ fn plan(
                 let after =
                     changed(&target, &hunks).map_err(|why| refuse(format!("`{path}`: {why}")))?;
                 let Some(to) = move_to else {
-                    steps.push(Step { path, target, after: Some(after) });
+                    steps.push(Step { path, target, after: Some(after), like: None });
                     continue;
                 };
                 let (to, moved) = open(&to)?;
                 fresh(&to, &moved)?;
-                steps.push(Step { path: to, target: moved, after: Some(after) });
-                steps.push(Step { path, target, after: None });
+                let like = target.existing.as_ref().map(|existing| existing.kept.clone());
+                steps.push(Step { path: to, target: moved, after: Some(after), like });
+                steps.push(Step { path, target, after: None, like: None });
             }
         }
     }

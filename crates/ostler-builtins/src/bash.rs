@@ -26,7 +26,7 @@ use crate::{
     },
     disk::Place,
     hands::Hands,
-    shelter::{Shelter, shelter},
+    shelter::shelter,
     tasks::{self, NewTask},
 };
 
@@ -108,9 +108,7 @@ impl Tool for Bash {
         let timeout = Duration::from_millis(
             args.timeout.unwrap_or(limits.command_ms).clamp(1, limits.command_max_ms),
         );
-        let leave = args.outside.unwrap_or(false);
-        let inside = self.0.shelter.as_ref().filter(|shelter| shelter.takes(&args.command, leave));
-        let report = Report::new(inside.map(Shelter::temp))
+        let report = Report::new()
             .map_err(|error| ToolError::Tell(format!("cannot run a command: {error}")))?;
         let mut spill = Spill::new(&cx.outputs, &cx.call_id, limits.shown_bytes);
         let run = Run { args: &args, cwd: &cwd, timeout, report: &report };
@@ -178,7 +176,8 @@ impl Bash {
         for shell in hands.shells() {
             let text = &run.args.command;
             let command = Command::new(&shell, run.cwd.clone())
-                .args(run.report.args(text))
+                .args(Report::args(text))
+                .side(run.report.side())
                 .env(hands.env.clone())
                 .timeout(run.timeout);
             let leave = run.args.outside.unwrap_or(false);

@@ -4,25 +4,26 @@
 //! Never follows a link that was put into the path after it was resolved, and never
 //! leaves a half-written file under the asked name.
 
+mod kept;
+mod put;
+
 use std::{
     ffi::{OsStr, OsString},
     fs::{File, Metadata},
-    io::{self, Write as _},
-    os::{
-        fd::OwnedFd,
-        unix::fs::{MetadataExt as _, fchown},
-    },
+    io,
+    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
 };
 
 use nix::{
     errno::Errno,
-    fcntl::{AtFlags, OFlag, openat, renameat},
-    sys::stat::{FileStat, Mode, fstat, fstatat, mkdirat, stat},
+    fcntl::{AtFlags, OFlag, openat},
+    sys::stat::{FileStat, Mode, fstat, fstatat, mkdirat},
     unistd::{UnlinkatFlags, unlinkat},
 };
 use ostler_stdx::AbsPath;
+
+pub(crate) use kept::Kept;
 
 /// Links that one path may go through, as Linux has it.
 const MAX_LINKS: usize = 40;
@@ -86,10 +87,7 @@ impl Place {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Ok(Self { folder: open_root()?, name: OsString::from("."), real });
         };
-        let mut folder = open_root()?;
-        for part in parent.components().skip(1) {
-            folder = step(&folder, part.as_os_str(), parents)?;
-        }
+        let folder = open_way(&parent, parents)?;
         Ok(Self { folder, name: name.to_owned(), real })
     }
 
@@ -101,57 +99,11 @@ impl Place {
             .map_err(moved)
     }
 
-    /// Puts `bytes` in the place of the file in one step.
-    ///
-    /// `seen` is the file that the caller read by [`Place::open`], with its metadata, or
-    /// `None` if there was none; the file keeps its mode and owner. Refuses, with nothing
-    /// changed, if by now another file stands there or the folder was moved.
-    pub(crate) fn replace(&self, seen: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let mut prefix = self.name.to_string_lossy().into_owned();
-        prefix.truncate(ostler_stdx::floor_char_boundary(&prefix, 60));
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let temp = OsString::from(format!(".{prefix}.{}-{number}.tmp", std::process::id()));
-        let result = self.write_and_rename(&temp, seen, bytes);
-        if result.is_err() {
-            // The error matters, not whether the temporary file was there already.
-            let _gone = unlinkat(&self.folder, temp.as_os_str(), UnlinkatFlags::NoRemoveDir);
-        }
-        result
-    }
-
     /// Removes the file that the caller read by [`Place::open`]. Refuses, with nothing
     /// changed, if by now another file stands there or the folder was moved.
     pub(crate) fn remove(&self, seen: &Metadata) -> io::Result<()> {
         self.check_unchanged(Some(seen))?;
         Ok(unlinkat(&self.folder, self.name.as_os_str(), UnlinkatFlags::NoRemoveDir)?)
-    }
-
-    fn write_and_rename(
-        &self,
-        temp: &OsStr,
-        seen: Option<&Metadata>,
-        bytes: &[u8],
-    ) -> io::Result<()> {
-        let flags =
-            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        // A new file gets what the umask leaves; an existing one gets its own mode below.
-        let mode = if seen.is_some() { 0o600 } else { 0o666 };
-        let mut file =
-            File::from(openat(&self.folder, temp, flags, Mode::from_bits_truncate(mode))?);
-        file.write_all(bytes)?;
-        if let Some(seen) = seen {
-            keep_owner_and_mode(&file, seen)?;
-        }
-        file.sync_all()?;
-        self.check_unchanged(seen)?;
-        renameat(&self.folder, temp, &self.folder, self.name.as_os_str())?;
-        // The rename is done; a file system that cannot sync folders does not undo it.
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        if let Ok(folder) = openat(&self.folder, ".", flags, Mode::empty()) {
-            let _unsynced = File::from(folder).sync_all();
-        }
-        Ok(())
     }
 
     fn check_unchanged(&self, seen: Option<&Metadata>) -> io::Result<()> {
@@ -161,32 +113,21 @@ impl Place {
             Err(error) => return Err(error.into()),
         };
         if now != seen.map(Stamp::of) {
-            return Err(io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                "changed while it was being written",
-            ));
+            return Err(put::changed());
         }
+        self.check_folder()
+    }
+
+    /// Refuses if the held folder is not the one that the path names, without any link.
+    fn check_folder(&self) -> io::Result<()> {
         let held = fstat(&self.folder)?;
         let parent = self.real.parent().unwrap_or_else(AbsPath::root);
-        let named = stat(parent.as_path())?;
+        let named = fstat(open_way(&parent, Parents::Required)?)?;
         if (held.st_dev, held.st_ino) != (named.st_dev, named.st_ino) {
             return Err(moved(Errno::ELOOP));
         }
         Ok(())
     }
-}
-
-/// Owner first: giving a file away clears its set-id bits. Not being allowed to keep a
-/// foreign owner is no reason to refuse the write.
-fn keep_owner_and_mode(file: &File, seen: &Metadata) -> io::Result<()> {
-    let own = file.metadata()?;
-    if (own.uid(), own.gid()) != (seen.uid(), seen.gid()) {
-        let both = fchown(file, Some(seen.uid()), Some(seen.gid()));
-        if both.is_err() {
-            let _foreign_group = fchown(file, None, Some(seen.gid()));
-        }
-    }
-    file.set_permissions(seen.permissions())
 }
 
 fn resolve(path: &AbsPath, links_left: usize) -> io::Result<AbsPath> {
@@ -215,6 +156,41 @@ const FOLDER_ONLY: OFlag = OFlag::O_RDONLY;
 fn open_root() -> io::Result<OwnedFd> {
     let flags = FOLDER_ONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
     Ok(nix::fcntl::open(Path::new("/"), flags, Mode::empty())?)
+}
+
+/// Opens a folder whose path has no link in it: in one step where the kernel can, else
+/// component by component.
+fn open_way(folder: &AbsPath, parents: Parents) -> io::Result<OwnedFd> {
+    match open_at_once(folder) {
+        Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
+        Some(opened) => return opened,
+        None => {}
+    }
+    let mut held = open_root()?;
+    for part in folder.components().skip(1) {
+        held = step(&held, part.as_os_str(), parents)?;
+    }
+    Ok(held)
+}
+
+#[cfg(target_os = "linux")]
+fn open_at_once(folder: &AbsPath) -> Option<io::Result<OwnedFd>> {
+    use rustix::{
+        fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
+        io::Errno,
+    };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat2(CWD, folder.as_path(), flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // An old kernel, a filter that does not know the call, or a path too long for one.
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::NAMETOOLONG) => None,
+        Err(error) => Some(Err(moved(nix::errno::Errno::from_raw(error.raw_os_error())))),
+        Ok(opened) => Some(Ok(opened)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_at_once(_: &AbsPath) -> Option<io::Result<OwnedFd>> {
+    None
 }
 
 fn step(folder: &OwnedFd, part: &OsStr, parents: Parents) -> io::Result<OwnedFd> {

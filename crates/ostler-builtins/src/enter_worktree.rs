@@ -215,7 +215,7 @@ fn prepare(hands: &Hands, project: &AbsPath, path: &AbsPath) -> Result<bool, Too
     let ignore = folder.join(IGNORE);
     if !ignore.as_path().exists() {
         let place = Place::open_folder(ignore, Parents::Create).map_err(tell)?;
-        place.replace(None, b"*\n").map_err(tell)?;
+        place.replace(None, None, b"*\n").map_err(tell)?;
     }
     Ok(real.as_path().exists())
 }

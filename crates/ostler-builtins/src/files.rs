@@ -1,10 +1,7 @@
 //! What Read, Write and Edit share: from a path argument to a held file, and from new
 //! bytes to the disk, with the checks that stand between.
 
-use std::{
-    fs::Metadata,
-    io::{self, Read as _},
-};
+use std::io::{self, Read as _};
 
 use ostler_protocol::{Access, FileDiff, FileStatus};
 use ostler_stdx::AbsPath;
@@ -12,7 +9,7 @@ use ostler_tool::{FileReads, ToolCx, ToolError};
 
 use crate::{
     diff::{binary_diff, file_diff},
-    disk::{Parents, Place},
+    disk::{Kept, Parents, Place},
     hands::Hands,
     text::{ContentHash, decode},
 };
@@ -20,7 +17,7 @@ use crate::{
 /// A file that is there, as it was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Existing {
-    pub(crate) meta: Metadata,
+    pub(crate) kept: Kept,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -105,7 +102,7 @@ impl Target {
     pub(crate) fn remove(self) -> Result<(), ToolError> {
         let tell = |error: io::Error| cannot("remove", &self.asked, &error);
         match (&self.place, &self.existing) {
-            (Some(place), Some(existing)) => place.remove(&existing.meta).map_err(tell),
+            (Some(place), Some(existing)) => place.remove(&existing.kept.meta).map_err(tell),
             _ => Err(tell(io::ErrorKind::NotFound.into())),
         }
     }
@@ -117,24 +114,42 @@ impl Target {
             Some(place) => place,
             None => Place::open_folder(self.real.clone(), Parents::Create).map_err(tell)?,
         };
-        let now = self.existing.as_ref().map(|existing| &existing.meta);
-        place.replace(now, &before.bytes).map_err(tell)?;
-        let file = place.open().map_err(tell)?;
-        file.set_permissions(before.meta.permissions()).map_err(tell)?;
+        let now = self.existing.as_ref().map(|existing| &existing.kept);
+        place.replace(now, Some(&before.kept), &before.bytes).map_err(tell)?;
         cx.state.get::<FileReads>().saw(&self.real, ContentHash::of(&before.bytes));
         Ok(())
     }
 
     /// Writes, and notes that the session knows the new content.
     pub(crate) fn write(self, after: &[u8], cx: &ToolCx) -> Result<(), ToolError> {
+        self.write_like(None, after, cx)
+    }
+
+    /// Like [`Target::write`]; a new file gets mode, owner and attributes of another.
+    pub(crate) fn write_like(
+        self,
+        other: Option<&Kept>,
+        after: &[u8],
+        cx: &ToolCx,
+    ) -> Result<(), ToolError> {
         let tell = |error: io::Error| cannot("write", &self.asked, &error);
         if cx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        let meta = self.existing.as_ref().map(|existing| &existing.meta);
-        if meta.is_some_and(|meta| meta.permissions().readonly()) {
+        let seen = self.existing.as_ref().map(|existing| &existing.kept);
+        if seen.is_some_and(|seen| seen.meta.permissions().readonly()) {
             return Err(ToolError::Tell(format!(
                 "file `{}` is read-only: it was not written, change its mode first if that is meant",
+                self.asked
+            )));
+        }
+        if let Some(names @ 2..) = seen.map(Kept::names) {
+            // Written in place, all names would change, also those outside of the project;
+            // replaced, the names would part unnoticed.
+            return Err(ToolError::Tell(format!(
+                "file `{}` has {names} names (hard links) that share one content: it was not written. \
+                 To change it for all of them, or to make this one a file of its own first \
+                 (`cp -p FILE FILE.new && mv FILE.new FILE`), use a command",
                 self.asked
             )));
         }
@@ -142,7 +157,7 @@ impl Target {
             Some(place) => place,
             None => Place::open_folder(self.real.clone(), Parents::Create).map_err(tell)?,
         };
-        place.replace(meta, after).map_err(tell)?;
+        place.replace(seen, seen.or(other), after).map_err(tell)?;
         cx.state.get::<FileReads>().saw(&self.real, ContentHash::of(after));
         Ok(())
     }
@@ -160,7 +175,11 @@ pub(crate) fn cannot(verb: &str, path: &AbsPath, error: &io::Error) -> ToolError
         io::ErrorKind::PermissionDenied => ": not permitted",
         io::ErrorKind::IsADirectory => ": it is a folder",
         io::ErrorKind::NotADirectory => ": a part of the path is not a folder",
-        io::ErrorKind::StorageFull => ": the disk is full",
+        io::ErrorKind::StorageFull => ": the disk is full, nothing was changed",
+        io::ErrorKind::QuotaExceeded => ": the disk quota is used up, nothing was changed",
+        io::ErrorKind::FileTooLarge => {
+            ": it would be larger than the limit on file size, nothing was changed"
+        }
         io::ErrorKind::ResourceBusy => ": it changed at the same time, read it again",
         _ => return ToolError::Tell(format!("cannot {verb} `{path}`: {error}")),
     };
@@ -210,6 +229,7 @@ fn read_whole(place: &Place, path: &AbsPath, cap: u64) -> Result<Option<Existing
         )));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(cap)).unwrap_or_default());
+    let kept = Kept::of(&file).map_err(tell)?;
     file.take(cap + 1).read_to_end(&mut bytes).map_err(tell)?;
     if bytes.len() as u64 > cap {
         let text = format!(
@@ -218,7 +238,7 @@ fn read_whole(place: &Place, path: &AbsPath, cap: u64) -> Result<Option<Existing
         );
         return Err(ToolError::Tell(text));
     }
-    Ok(Some(Existing { meta, bytes }))
+    Ok(Some(Existing { kept, bytes }))
 }
 
 /// `nul` is a device on Windows: a file of that name can be neither checked out nor

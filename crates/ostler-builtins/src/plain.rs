@@ -1,5 +1,21 @@
 //! Text for a model from what was meant for a terminal.
 
+/// A name on one line: a line end or another control character in it is shown by its escape,
+/// so that it cannot look like an entry of its own.
+pub(crate) fn one_line(name: &str) -> String {
+    if !name.contains(char::is_control) {
+        return name.to_owned();
+    }
+    let mut shown = String::with_capacity(name.len() + 8);
+    for character in name.chars() {
+        match character.is_control() {
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
+        }
+    }
+    shown
+}
+
 /// Leaves out terminal control sequences (ECMA-48 CSI, OSC and the like) and other
 /// control characters but tab and newline. Of a line that is drawn over by CR, as
 /// progress bars do, the last state stays.

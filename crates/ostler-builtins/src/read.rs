@@ -158,7 +158,7 @@ fn read(path: &AbsPath, args: &Args, hands: &Hands, cx: &ToolCx) -> Result<Gave,
     let in_part = args.offset.is_some() || args.limit.is_some();
     if size > limits.read_file_bytes {
         let (mb, cap) = (size >> 20, limits.read_file_bytes >> 20);
-        if matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be) {
+        if encoding.is_wide() {
             return Err(ToolError::Tell(format!(
                 "`{path}` is UTF-16 and {mb} MB: convert it to UTF-8 first, or search it with Grep"
             )));

@@ -28,6 +28,7 @@ use crate::{
     disk::Place,
     files::{ask, cannot},
     hands::{Gate, Hands},
+    plain::one_line,
 };
 
 pub(crate) use self::{
@@ -233,8 +234,8 @@ impl Search {
             self.prefix.join(OsStr::from_bytes(below))
         };
         match shown.as_os_str().is_empty() {
-            true => path.to_string_lossy().into_owned(),
-            false => shown.to_string_lossy().into_owned(),
+            true => one_line(&path.to_string_lossy()),
+            false => one_line(&shown.to_string_lossy()),
         }
     }
 

@@ -1,10 +1,14 @@
 //! Which commands run in the session's sandbox, and how they get there.
 
+mod hidden;
+
 use std::sync::Arc;
 
 use ostler_sandbox::{Command, LazySandbox, SandboxSettings, Traces};
 use ostler_stdx::AbsPath;
 use ostler_tool::ToolError;
+
+use hidden::Hidden;
 
 /// The sandbox of a session, and what may go without it.
 #[derive(Debug, Clone)]
@@ -13,7 +17,7 @@ pub struct Shelter {
     excluded: Arc<[String]>,
     may_leave: bool,
     required: bool,
-    temp: AbsPath,
+    hidden: Arc<Hidden>,
 }
 
 /// A command on its way: confined if it should be and can be.
@@ -27,20 +31,20 @@ pub(crate) struct Sheltered {
 }
 
 impl Shelter {
-    /// The shelter that these settings ask for; `None` if they ask for none. `temp` is the
-    /// policy's folder for temporary files.
+    /// The shelter that these settings ask for; `None` if they ask for none. What the
+    /// absolute globs of `hidden` name is looked for before each command and not seen by it.
     #[must_use]
     pub fn new(
         settings: &SandboxSettings,
         sandbox: Arc<LazySandbox>,
-        temp: AbsPath,
+        hidden: &[String],
     ) -> Option<Self> {
         settings.enabled.then(|| Self {
             sandbox,
             excluded: settings.excluded_commands.clone().into(),
             may_leave: settings.allows_unsandboxed(),
             required: settings.fail_if_unavailable,
-            temp,
+            hidden: Arc::new(Hidden::new(hidden)),
         })
     }
 
@@ -48,11 +52,6 @@ impl Shelter {
     #[must_use]
     pub fn takes(&self, command: &str, leave: bool) -> bool {
         !self.leaves(leave) && !self.excluded.iter().any(|pattern| is_excluded(pattern, command))
-    }
-
-    /// The folder for temporary files that commands inside can write to.
-    pub(crate) fn temp(&self) -> &AbsPath {
-        &self.temp
     }
 
     /// Whether a call that asks to run outside may.
@@ -84,6 +83,15 @@ impl Shelter {
             .map_err(ToString::to_string)
     }
 
+    /// What the rules with wildcards name now.
+    async fn hidden(&self) -> Vec<AbsPath> {
+        if self.hidden.is_empty() {
+            return Vec::new();
+        }
+        let hidden = Arc::clone(&self.hidden);
+        tokio::task::spawn_blocking(move || hidden.find()).await.unwrap_or_default()
+    }
+
     async fn wrap(&self, command: Command) -> Result<Sheltered, ToolError> {
         match self.sandbox.get().await {
             Ok(sandbox) => {
@@ -93,7 +101,7 @@ impl Shelter {
                      reaches the hosts that the settings allow; with `dangerouslyDisableSandbox` the person is \
                      asked to let it run outside]"
                 );
-                let (command, traces) = sandbox.confine(command);
+                let (command, traces) = sandbox.confine_hiding(command, &self.hidden().await);
                 Ok(Sheltered { command, note: Some(note), traces: Some(traces) })
             }
             Err(why) if self.required => {

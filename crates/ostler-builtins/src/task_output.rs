@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use grep_matcher::Matcher as _;
+use grep_regex::RegexMatcher;
 use ostler_protocol::{Access, BackgroundTask, TaskKind, TaskState};
 use ostler_stdx::{AbsPath, bound_middle};
 use ostler_tool::{Concurrency, Tool, ToolCx, ToolError, ToolOutput};
@@ -33,7 +35,7 @@ pub(crate) struct TaskOutput(pub(crate) Hands);
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The task's id.
-    #[serde(alias = "bash_id", alias = "shell_id")]
+    #[serde(alias = "bash_id", alias = "shell_id", alias = "taskId", alias = "agentId")]
     task_id: String,
     /// Whether to wait for the end (default true).
     #[serde(default, deserialize_with = "flag")]
@@ -44,6 +46,11 @@ pub(crate) struct Args {
     /// The byte of the output to start at.
     #[serde(default, deserialize_with = "number")]
     offset: Option<u64>,
+    /// A regular expression: only lines that match it are shown, as the older BashOutput
+    /// had it.
+    #[schemars(skip)]
+    #[serde(default)]
+    filter: Option<String>,
 }
 
 impl Tool for TaskOutput {
@@ -67,6 +74,10 @@ impl Tool for TaskOutput {
     }
 
     async fn run(&self, args: Args, cx: ToolCx) -> Result<ToolOutput, ToolError> {
+        let filter = args.filter.as_deref().map(RegexMatcher::new).transpose();
+        let filter = filter.map_err(|error| {
+            ToolError::Invalid(format!("TaskOutput: `filter` is no regular expression: {error}"))
+        })?;
         let tasks = cx.state.get::<Tasks>();
         let task = tasks.get(&args.task_id).ok_or_else(|| unknown(&tasks, &args.task_id))?;
         let wait = Duration::from_millis(args.timeout.unwrap_or(WAIT_MS).min(WAIT_MAX_MS));
@@ -81,7 +92,14 @@ impl Tool for TaskOutput {
         }
         let (file, cap) = (now.output_file.clone(), self.0.limits.shown_bytes);
         let offset = args.offset.unwrap_or(0);
-        let output = blocking(&cx, move || Ok(read(file.as_deref(), offset, cap))).await?;
+        let output = blocking(&cx, move || {
+            let output = read(file.as_deref(), offset, cap);
+            Ok(match &filter {
+                Some(filter) => matching(&output, filter),
+                None => output,
+            })
+        });
+        let output = output.await?;
         Ok(told(&now, &output, args.block.unwrap_or(true)))
     }
 }
@@ -95,6 +113,11 @@ pub(crate) fn unknown(tasks: &Tasks, id: &str) -> ToolError {
         format!("there are {}", known.join(", "))
     };
     ToolError::Tell(format!("no background task `{id}`: {known}"))
+}
+
+fn matching(text: &str, filter: &RegexMatcher) -> String {
+    let is_match = |line: &&str| filter.is_match(line.as_bytes()).unwrap_or(false);
+    text.lines().filter(is_match).collect::<Vec<_>>().join("\n")
 }
 
 /// What stands in the file from `offset` on, within the cap.

@@ -21,7 +21,7 @@ pub(crate) struct TaskStop;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The task's id.
-    #[serde(alias = "shell_id")]
+    #[serde(alias = "shell_id", alias = "bash_id", alias = "taskId")]
     task_id: String,
 }
 

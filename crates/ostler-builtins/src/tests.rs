@@ -1,5 +1,6 @@
 //! Tests through the registry, as the agent calls the tools, on real files and shells.
 
+mod attack;
 pub(crate) mod bench;
 mod contract;
 mod documentation;
@@ -7,6 +8,7 @@ mod file_tools;
 mod kept;
 mod ls;
 mod lsp;
+mod room;
 mod search_tools;
 mod shell;
 mod site;

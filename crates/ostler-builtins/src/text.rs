@@ -5,8 +5,10 @@
 //! where its bytes come back from the guess; what cannot be kept is refused.
 
 mod legacy;
+mod wide;
 
 pub(crate) use legacy::Legacy;
+pub(crate) use wide::{Order, unmarked};
 
 /// How a file's bytes stand for text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub(crate) enum Encoding {
     Utf8Bom,
     Utf16Le,
     Utf16Be,
+    /// UTF-16 without a mark, told by its looks.
+    Utf16Bare(Order),
     /// An encoding from before Unicode, such as windows-1252 or GBK, told by its looks.
     Legacy(Legacy),
     /// Some 8-bit encoding that we do not know: each byte is held as the character of
@@ -46,7 +50,7 @@ impl Encoding {
     /// The byte order mark that the encoding starts with.
     pub(crate) fn mark(self) -> &'static [u8] {
         match self {
-            Self::Utf8 | Self::Legacy(_) | Self::Bytes => b"",
+            Self::Utf8 | Self::Utf16Bare(_) | Self::Legacy(_) | Self::Bytes => b"",
             Self::Utf8Bom => b"\xef\xbb\xbf",
             Self::Utf16Le => b"\xff\xfe",
             Self::Utf16Be => b"\xfe\xff",
@@ -64,7 +68,9 @@ impl Encoding {
             .find(|e| head.starts_with(e.mark()));
         match marked {
             Some(encoding @ (Self::Utf16Le | Self::Utf16Be)) => Ok(encoding),
-            _ if head.iter().take(SNIFF).any(|&byte| byte == 0) => Err(NotText::Binary),
+            _ if head.iter().take(SNIFF).any(|&byte| byte == 0) => {
+                unmarked(head).map(Self::Utf16Bare).ok_or(NotText::Binary)
+            }
             Some(encoding) => Ok(encoding),
             None => Ok(Self::Utf8),
         }
@@ -75,8 +81,12 @@ impl Encoding {
         let mut bytes = self.mark().to_vec();
         match self {
             Self::Utf8 | Self::Utf8Bom => bytes.extend_from_slice(text.as_bytes()),
-            Self::Utf16Le => bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
-            Self::Utf16Be => bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            Self::Utf16Le | Self::Utf16Bare(Order::Little) => {
+                bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+            }
+            Self::Utf16Be | Self::Utf16Bare(Order::Big) => {
+                bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
+            }
             Self::Legacy(legacy) => bytes = legacy.encode(text)?,
             Self::Bytes => {
                 for character in text.chars() {
@@ -96,8 +106,15 @@ impl Encoding {
     pub(crate) fn guessed_name(self) -> Option<&'static str> {
         match self {
             Self::Legacy(legacy) => Some(legacy.name()),
+            Self::Utf16Bare(Order::Little) => Some("UTF-16LE"),
+            Self::Utf16Bare(Order::Big) => Some("UTF-16BE"),
             _ => None,
         }
+    }
+
+    /// Whether a character takes two bytes or more, so that bytes are no lines.
+    pub(crate) fn is_wide(self) -> bool {
+        matches!(self, Self::Utf16Le | Self::Utf16Be | Self::Utf16Bare(_))
     }
 }
 
@@ -114,6 +131,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text, NotText> {
     match encoding {
         Encoding::Utf16Le => Ok(Text { encoding, text: units(u16::from_le_bytes)? }),
         Encoding::Utf16Be => Ok(Text { encoding, text: units(u16::from_be_bytes)? }),
+        // What only looked like it is what any file with NUL bytes is.
+        Encoding::Utf16Bare(order) => {
+            let from = if order == Order::Little { u16::from_le_bytes } else { u16::from_be_bytes };
+            units(from).map(|text| Text { encoding, text }).map_err(|_| NotText::Binary)
+        }
         _ => Ok(match std::str::from_utf8(body) {
             Ok(text) => Text { encoding, text: text.to_owned() },
             Err(_) => match Legacy::guess(bytes) {
@@ -231,6 +253,15 @@ mod tests {
 
     proptest! {
         #[test]
+        fn utf16_without_a_mark_is_told_and_kept(text in "[a-z \\n]{8,40}", rest in "[a-z\u{e4}\u{20ac}\u{1f600}]{0,3}", big: bool) {
+            let order = if big { Order::Big } else { Order::Little };
+            let text = text.repeat(16) + &rest;
+            let bytes = Encoding::Utf16Bare(order).encode(&text).unwrap();
+            let decoded = decode(&bytes).unwrap();
+            prop_assert_eq!((decoded.encoding, decoded.text), (Encoding::Utf16Bare(order), text));
+        }
+
+        #[test]
         fn decoded_bytes_come_back(bytes: Vec<u8>, mark in 0usize..4) {
             let mut file = [&b""[..], b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"][mark].to_vec();
             file.extend(bytes);
@@ -272,6 +303,9 @@ mod tests {
         assert_eq!(decode(b"\xff\xfea\0b\0").unwrap().text, "ab");
         assert_eq!(decode(b"\xfe\xff\0a").unwrap().text, "a");
         assert_eq!(decode(b"a\0b"), Err(NotText::Binary));
+        assert_eq!(decode(b"a\0b\0c\0\n\0").unwrap().text, "abc\n");
+        assert_eq!(decode(b"\0a\0b\0c\x20\xac\0\n\0x\0x\0x"), Err(NotText::Binary));
+        assert_eq!(decode(b"a\0b\0c\0\n\0d"), Err(NotText::Binary));
         assert_eq!(decode(b"\xff\xfea"), Err(NotText::BrokenUtf16));
         assert_eq!(decode(b"\xff\xfe\x00\xd8"), Err(NotText::BrokenUtf16));
         assert_eq!(decode(b"\xff\xfe\0\0a\0\0\0"), Err(NotText::Binary));

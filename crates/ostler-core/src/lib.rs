@@ -12,9 +12,8 @@ pub mod turn;
 
 pub use event::{AskedEvent, Denial, HookRun, RunEnd, RunReason, SessionEvent};
 pub use session::{
-    Adviser, Command, Gate, GateCall, ModelChoice, Moderation, NoAdviser, Place, PlainRunner,
-    PromptReply, Ran, Runner, SessionConfig, SessionHandle, SessionParts, SessionSnapshot, Sink,
-    spawn,
+    Adviser, Command, Gate, GateCall, ModelChoice, Moderation, NoAdviser, Place, PromptReply, Ran,
+    Runner, SessionConfig, SessionHandle, SessionParts, SessionSnapshot, Sink, spawn,
 };
 pub use turn::{
     Advice, Answer, AnswerSource, Aside, DeniedBy, Effect, Input, MOST_RETURNS, Moment, Moments,

@@ -25,7 +25,7 @@ use crate::{
     event::{AskedEvent, HookRun, SessionEvent},
     turn::{Advice, Moment, Moments, Ruled, ToolCall},
 };
-pub use calls::{PlainRunner, Ran, Runner};
+pub use calls::{Ran, Runner};
 pub use handle::{Command, Place, PromptReply, SessionHandle};
 
 /// Commands that may wait for a session.

@@ -128,7 +128,7 @@ impl Host {
         let mode = asking.mode.or(settings.default_mode).unwrap_or_default();
         let mode = rules.mode_in_force(mode);
         let supervisor = Supervisor::new(self.exe());
-        let hidden = rules.denied_reads().0;
+        let hidden = (rules.denied_reads().0, &[][..]);
         let shelter =
             crate::hands::shelter(self, &spec, &settings.sandbox, hidden, &supervisor, "");
         let auto_allow = settings.sandbox.auto_allow_bash_if_sandboxed;

@@ -39,7 +39,7 @@ pub(crate) fn shelter(
     host: &Host,
     spec: &SessionSpec,
     settings: &SandboxSettings,
-    deny_read: Vec<AbsPath>,
+    (deny_read, globs): (Vec<AbsPath>, &[String]),
     supervisor: &Supervisor,
     session_id: &str,
 ) -> Option<Shelter> {
@@ -49,7 +49,7 @@ pub(crate) fn shelter(
         project: spec.cwd.clone(),
         extra: spec.extra_dirs.clone(),
         home: host.env().home.clone(),
-        temp: temp.clone(),
+        temp,
         own: vec![own.clone()],
         allow_write: Vec::new(),
         deny_write: Vec::new(),
@@ -72,7 +72,8 @@ pub(crate) fn shelter(
         decide: Some(Decide::new(move |host, _| domains.judge(host).unwrap_or(false))),
     };
     let sandbox = Arc::new(LazySandbox::new(supervisor.clone(), options));
-    Shelter::new(settings, sandbox, temp)
+    let globs = [globs, &settings.denied_globs(&folders)].concat();
+    Shelter::new(settings, sandbox, &globs)
 }
 
 /// How the web tools reach the network: proxies and search engine as the environment

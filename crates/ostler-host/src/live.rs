@@ -239,14 +239,11 @@ impl LiveSession {
         ));
         let rules = Arc::new(SessionRules::new(host, &spec, &mut settings)?);
         let supervisor = Supervisor::new(host.exe());
-        let (hidden, open) = rules.denied_reads();
+        let (hidden, globs) = rules.denied_reads();
         if settings.sandbox.enabled {
-            settings.warnings.extend(open.iter().map(|glob| {
-                format!(
-                    "the sandbox does not hide `{glob}`: it can hide paths without wildcards only"
-                )
-            }));
+            settings.warnings.extend(settings.sandbox.without_effect());
         }
+        let hidden = (hidden, globs.as_slice());
         let shelter =
             crate::hands::shelter(host, &spec, &settings.sandbox, hidden, &supervisor, id.as_str());
         let env = host.child_env(&settings.env, &settings.pass_env);

@@ -231,16 +231,16 @@ impl SessionRules {
         look(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What deny rules keep from being read, as a sandbox can hide it: paths without
-    /// wildcards, and of a name anywhere the one in the project itself. Then what it cannot.
+    /// What deny rules keep from being read: paths, which a sandbox hides as they are, and
+    /// globs, for which it looks before each command.
     pub(crate) fn denied_reads(&self) -> (Vec<AbsPath>, Vec<String>) {
         let everywhere = Access::Search { root: AbsPath::root() };
         let judged = self.judge("Grep", &Map::new(), &[everywhere], Mode::Default, true);
         let mut paths = Vec::new();
         let mut globs = Vec::new();
         for glob in judged.excluded {
-            let plain = glob.trim_end_matches("/**").replace("/**/", "/");
-            match AbsPath::new(&plain) {
+            let plain = glob.trim_end_matches("/**");
+            match AbsPath::new(plain) {
                 Ok(path) if !plain.contains(['*', '?', '[', '{']) => paths.push(path),
                 _ => globs.push(glob),
             }

@@ -49,6 +49,19 @@ pub struct Status {
     pub omitted: u64,
 }
 
+impl Status {
+    /// Waits until a status is reached. If the task that tells it is gone, so is its tree:
+    /// what it said last holds.
+    pub(crate) async fn reached(
+        told: &watch::Receiver<Self>,
+        reached: impl FnMut(&Self) -> bool,
+    ) -> Self {
+        let mut told = told.clone();
+        let waited = told.wait_for(reached).await.map(|status| *status);
+        waited.unwrap_or_else(|_| *told.borrow())
+    }
+}
+
 impl Supervisor {
     /// Starts `command` and lets it go on; both its streams are written to `file`, in
     /// the order they come. The file never grows beyond the sum of the output cap: its
@@ -101,20 +114,13 @@ impl Background {
 
     /// Waits until the main process has ended and what it wrote stands in the file.
     pub async fn wait(&self) -> Status {
-        self.wait_for(|status| status.ended || status.gone).await
+        Status::reached(&self.status, |status| status.ended || status.gone).await
     }
 
     /// Kills the whole tree and waits until nothing of it is left.
     pub async fn kill(&self) -> Status {
         self.stop.cancel();
-        self.wait_for(|status| status.gone).await
-    }
-
-    async fn wait_for(&self, reached: impl FnMut(&Status) -> bool) -> Status {
-        let mut status = self.status.clone();
-        // If the task is gone, so is its tree; what it last said holds.
-        let waited = status.wait_for(reached).await.map(|status| *status);
-        waited.unwrap_or_else(|_| self.status())
+        Status::reached(&self.status, |status| status.gone).await
     }
 }
 

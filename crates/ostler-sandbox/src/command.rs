@@ -4,6 +4,8 @@
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
+    os::fd::OwnedFd,
+    sync::Arc,
     time::Duration,
 };
 
@@ -27,7 +29,7 @@ impl Default for OutputCap {
 /// A command: program, arguments, folder, whole environment and bounds.
 ///
 /// Its standard input is empty unless [`Command::input`] gives it some. It inherits
-/// no variable, no open file and no terminal.
+/// no variable, no open file but one that [`Command::side`] gives, and no terminal.
 #[derive(Debug, Clone)]
 pub struct Command {
     pub(crate) program: OsString,
@@ -38,6 +40,7 @@ pub struct Command {
     pub(crate) timeout: Option<Duration>,
     pub(crate) cap: OutputCap,
     pub(crate) kill_grace: Option<Duration>,
+    pub(crate) side: Option<Arc<OwnedFd>>,
 }
 
 impl Command {
@@ -53,6 +56,7 @@ impl Command {
             timeout: None,
             cap: OutputCap::default(),
             kill_grace: None,
+            side: None,
         }
     }
 
@@ -81,6 +85,14 @@ impl Command {
     #[must_use]
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = Some(input.into());
+        self
+    }
+
+    /// Gives the command one more open file, as descriptor 3, by which it can say what is
+    /// not output. A pipe, unlike a file with a name, leaves nothing if we are killed.
+    #[must_use]
+    pub fn side(mut self, side: Arc<OwnedFd>) -> Self {
+        self.side = Some(side);
         self
     }
 

@@ -80,6 +80,7 @@ impl Job {
         let mut control = Control::new(UnixStream::from_std(keeper).map_err(failed)?);
         let ends: Vec<BorrowedFd<'_>> = [Some(stdout_end.as_fd()), Some(stderr_end.as_fd())]
             .into_iter()
+            .chain([command.side.as_deref().map(AsFd::as_fd)])
             .chain([input_end.as_ref().map(AsFd::as_fd)])
             .flatten()
             .collect();

@@ -66,7 +66,9 @@ fn receive(control: &mut UnixStream) -> std::io::Result<(Request, Pipes)> {
     };
     let mut body = vec![0; u32::from_le_bytes(len) as usize];
     control.read_exact(&mut body)?;
-    Ok((Request::decode(&body)?, Pipes { stdout, stderr, stdin: fds.next() }))
+    let request = Request::decode(&body)?;
+    let side = request.side.then(|| fds.next()).flatten();
+    Ok((request, Pipes { stdout, stderr, side, stdin: fds.next() }))
 }
 
 fn report(mut control: &UnixStream, event: Event) {

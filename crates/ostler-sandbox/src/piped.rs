@@ -85,20 +85,13 @@ impl Piped {
 
     /// Waits until the main process has ended.
     pub async fn wait(&self) -> Status {
-        self.wait_for(|status| status.ended || status.gone).await
+        Status::reached(&self.status, |status| status.ended || status.gone).await
     }
 
     /// Kills the whole tree and waits until nothing of it is left.
     pub async fn kill(&self) -> Status {
         self.stop.cancel();
-        self.wait_for(|status| status.gone).await
-    }
-
-    async fn wait_for(&self, reached: impl FnMut(&Status) -> bool) -> Status {
-        let mut status = self.status.clone();
-        // If the task is gone, so is its tree; what it last said holds.
-        let waited = status.wait_for(reached).await.map(|status| *status);
-        waited.unwrap_or_else(|_| self.status())
+        Status::reached(&self.status, |status| status.gone).await
     }
 }
 

@@ -1,5 +1,5 @@
 //! Starts one program with posix_spawn: own process group, signals as at login, and
-//! nothing open but the three standard streams. Runs in a keeper, which has one
+//! nothing open but the three standard streams and what the caller gave as a fourth. Runs in a keeper, which has one
 //! thread, so that its working folder can be set for the moment.
 
 use std::{
@@ -25,6 +25,8 @@ use crate::wire::{Event, Request};
 pub(crate) struct Pipes {
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
+    /// None: the program has three streams only.
+    pub(crate) side: Option<OwnedFd>,
     /// None: empty.
     pub(crate) stdin: Option<OwnedFd>,
 }
@@ -78,6 +80,9 @@ fn file_actions(pipes: &Pipes) -> nix::Result<PosixSpawnFileActions> {
     }
     actions.add_dup2(pipes.stdout.as_raw_fd(), 1)?;
     actions.add_dup2(pipes.stderr.as_raw_fd(), 2)?;
+    if let Some(side) = &pipes.side {
+        actions.add_dup2(side.as_raw_fd(), 3)?;
+    }
     Ok(actions)
 }
 
@@ -100,6 +105,7 @@ fn attributes() -> nix::Result<PosixSpawnAttr> {
         Signal::SIGTSTP,
         Signal::SIGTTIN,
         Signal::SIGTTOU,
+        Signal::SIGXFSZ,
     ];
     attributes.set_sigdefault(&usual.into_iter().collect())?;
     Ok(attributes)
@@ -136,6 +142,7 @@ mod tests {
             program: program.to_owned(),
             args: Vec::new(),
             env: env.iter().map(|&entry| entry.to_owned()).collect(),
+            side: false,
         })
     }
 

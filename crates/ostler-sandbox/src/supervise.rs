@@ -44,7 +44,8 @@ const KEEPERS_GRACE: Duration = Duration::from_millis(1500);
 /// Turns this process into a supervisor, or into a confined command, if it was started as one.
 ///
 /// Must come first in `main`, before any thread or runtime starts. `Some`: the work is
-/// done, and `main` returns this code. `None`: this is an ordinary start.
+/// done, and `main` returns this code. `None`: this is an ordinary start, in which a write
+/// beyond the limit of file size is an error and not the end of the process.
 #[must_use]
 pub fn supervisor_main() -> Option<ExitCode> {
     serve_if_asked().map(ExitCode::from)
@@ -55,6 +56,7 @@ pub(crate) fn serve_if_asked() -> Option<u8> {
     if let Some(code) = crate::confine::inner::confine_if_asked() {
         return Some(code);
     }
+    sys::outlive_file_size_limit();
     let is_supervisor = std::env::args_os().next().is_some_and(|name| name == ARG0);
     is_supervisor.then(|| match Supervise::prepare() {
         Ok(supervise) => supervise.serve(),

@@ -1,7 +1,10 @@
-//! The only unsafe code of Ostler: forking the single-threaded supervisor, and taking
-//! ownership of file descriptors that arrive over a socket. Never used by the
-//! multi-threaded process but for sending.
-#![expect(unsafe_code, reason = "fork, and descriptors received as numbers; nix has no safe form")]
+//! The only unsafe code of Ostler: forking the single-threaded supervisor, taking
+//! ownership of file descriptors that arrive over a socket, and ignoring a signal. Never
+//! used by the multi-threaded process but for sending.
+#![expect(
+    unsafe_code,
+    reason = "fork, descriptors received as numbers, a signal's disposition; nix has no safe form"
+)]
 
 use std::{
     io::{IoSlice, IoSliceMut},
@@ -10,14 +13,17 @@ use std::{
 
 use nix::{
     errno::Errno,
-    sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, UnixAddr, recvmsg, sendmsg},
+    sys::{
+        signal::{SigHandler, Signal, signal},
+        socket::{ControlMessage, ControlMessageOwned, MsgFlags, UnixAddr, recvmsg, sendmsg},
+    },
     unistd::{ForkResult, fork},
 };
 
 use crate::platform;
 
 /// Most descriptors in one message.
-const MOST_FDS: usize = 3;
+const MOST_FDS: usize = 4;
 
 /// Forks this process, which must have one thread only.
 ///
@@ -30,6 +36,14 @@ pub(crate) fn fork_single_threaded() -> nix::Result<ForkResult> {
     // SAFETY: with one thread no lock can be held by another one, so that the child
     // may allocate and run ordinary code. Checked just above; nothing between starts one.
     unsafe { fork() }
+}
+
+/// Makes a file that reaches the limit of size an error of the write (`EFBIG`) and not the
+/// end of this process. Programs get the signal's usual meaning back.
+pub(crate) fn outlive_file_size_limit() {
+    // SAFETY: to ignore a signal installs no code that could run at a bad moment.
+    // It cannot fail: the signal exists and may be ignored.
+    let _before = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
 }
 
 /// Sends `bytes` with `fds` attached, without waiting for room.

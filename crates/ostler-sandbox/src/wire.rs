@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) program: CString,
     pub(crate) args: Vec<CString>,
     pub(crate) env: Vec<CString>,
+    /// Whether one more descriptor comes behind those of the output.
+    pub(crate) side: bool,
 }
 
 impl Request {
@@ -34,12 +36,14 @@ impl Request {
             program: plain(&command.program)?,
             args: command.args.iter().map(|arg| plain(arg)).collect::<Result<_, _>>()?,
             env: command.env.iter().map(variable).collect::<Result<_, _>>()?,
+            side: command.side.is_some(),
         })
     }
 
     /// The body; its length goes before it, with the file descriptors.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = (self.args.len() as u32).to_le_bytes().to_vec();
+        body.push(self.side.into());
         let strings = [&self.cwd, &self.program].into_iter().chain(&self.args).chain(&self.env);
         strings.for_each(|text| body.extend_from_slice(text.as_bytes_with_nul()));
         body
@@ -49,6 +53,7 @@ impl Request {
         let malformed = || io::Error::new(io::ErrorKind::InvalidData, "malformed request");
         let (count, strings) = body.split_first_chunk::<4>().ok_or_else(malformed)?;
         let count = u32::from_le_bytes(*count) as usize;
+        let (side, strings) = strings.split_first().ok_or_else(malformed)?;
         let mut strings = strings
             .split_inclusive(|&byte| byte == 0)
             .map(|text| CString::from_vec_with_nul(text.to_vec()).map_err(|_| malformed()));
@@ -58,6 +63,7 @@ impl Request {
             program: next()?,
             args: (0..count).map(|_| next()).collect::<io::Result<_>>()?,
             env: strings.collect::<io::Result<_>>()?,
+            side: *side != 0,
         })
     }
 }
@@ -147,7 +153,9 @@ mod tests {
     fn nul_bytes_and_malformed_bodies_are_refused() {
         let command = Command::new("prog", AbsPath::root()).arg("a\0b");
         assert!(matches!(Request::new(&command), Err(Error::Nul { .. })));
-        for body in [&b""[..], b"\0\0\0\0", b"\x02\0\0\0/\0p\0a\0", b"\0\0\0\0/\0p"] {
+        for body in
+            [&b""[..], b"\0\0\0\0", b"\0\0\0\0\0", b"\x02\0\0\0\0/\0p\0a\0", b"\0\0\0\0\0/\0p"]
+        {
             assert!(Request::decode(body).is_err(), "{body:?}");
         }
     }

@@ -7,17 +7,21 @@ use std::{
 
 use super::*;
 
-fn temp() -> (tempfile::TempDir, AbsPath) {
+pub(super) fn temp() -> (tempfile::TempDir, AbsPath) {
     let dir = tempfile::tempdir().unwrap();
     let path = AbsPath::new(dir.path().canonicalize().unwrap()).unwrap();
     (dir, path)
 }
 
-fn place(path: &AbsPath, parents: Parents) -> io::Result<Place> {
+pub(super) fn place(path: &AbsPath, parents: Parents) -> io::Result<Place> {
     Place::open_folder(Place::resolve(path)?, parents)
 }
 
-fn entries(folder: &AbsPath) -> Vec<String> {
+pub(super) fn kept(place: &Place) -> Kept {
+    Kept::of(&place.open().unwrap()).unwrap()
+}
+
+pub(super) fn entries(folder: &AbsPath) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -35,8 +39,8 @@ fn a_link_stays_a_link_and_its_target_changes() {
     symlink("real/file", root.join("link")).unwrap();
 
     let place = place(&root.join("link"), Parents::Required).unwrap();
-    let meta = place.open().unwrap().metadata().unwrap();
-    place.replace(Some(&meta), b"new").unwrap();
+    let seen = kept(&place);
+    place.replace(Some(&seen), Some(&seen), b"new").unwrap();
 
     assert_eq!(fs::read_link(root.join("link")).unwrap(), Path::new("real/file"));
     assert_eq!(fs::read(root.join("real/file")).unwrap(), b"new");
@@ -49,7 +53,7 @@ fn parents_are_made_also_behind_a_link_to_nothing() {
     let (_dir, root) = temp();
     symlink("a/b/new", root.join("link")).unwrap();
     let place = place(&root.join("link"), Parents::Create).unwrap();
-    place.replace(None, b"x").unwrap();
+    place.replace(None, None, b"x").unwrap();
     assert_eq!(fs::read(root.join("a/b/new")).unwrap(), b"x");
     assert!(root.join("link").is_symlink());
 }
@@ -77,10 +81,10 @@ fn a_folder_swapped_for_a_link_after_resolving_is_refused() {
     fs::remove_file(root.join("inside")).unwrap();
     fs::rename(root.join("gone"), root.join("inside")).unwrap();
     let held = place(&root.join("inside/file"), Parents::Required).unwrap();
-    let meta = held.open().unwrap().metadata().unwrap();
+    let seen = kept(&held);
     fs::rename(root.join("inside"), root.join("gone")).unwrap();
     symlink("outside", root.join("inside")).unwrap();
-    assert!(held.replace(Some(&meta), b"new").is_err());
+    assert!(held.replace(Some(&seen), Some(&seen), b"new").is_err());
     assert_eq!(fs::read(root.join("outside/file")).unwrap(), b"old");
     assert_eq!(fs::read(root.join("gone/file")).unwrap(), b"old");
     assert_eq!(entries(&root.join("gone")), ["file"]);
@@ -92,22 +96,22 @@ fn a_file_swapped_for_a_link_or_another_file_is_refused() {
     fs::write(root.join("file"), "old").unwrap();
     fs::write(root.join("secret"), "secret").unwrap();
     let held = place(&root.join("file"), Parents::Required).unwrap();
-    let meta = held.open().unwrap().metadata().unwrap();
+    let seen = kept(&held);
 
     fs::remove_file(root.join("file")).unwrap();
     symlink("secret", root.join("file")).unwrap();
     assert!(held.open().is_err());
-    assert!(held.replace(Some(&meta), b"new").is_err());
+    assert!(held.replace(Some(&seen), Some(&seen), b"new").is_err());
     assert_eq!(fs::read(root.join("secret")).unwrap(), b"secret");
 
     fs::remove_file(root.join("file")).unwrap();
     fs::write(root.join("file"), "another").unwrap();
-    assert!(held.replace(Some(&meta), b"new").is_err());
+    assert!(held.replace(Some(&seen), Some(&seen), b"new").is_err());
     assert_eq!(fs::read(root.join("file")).unwrap(), b"another");
 
     let fresh = place(&root.join("fresh"), Parents::Required).unwrap();
     fs::write(root.join("fresh"), "came between").unwrap();
-    assert!(fresh.replace(None, b"new").is_err());
+    assert!(fresh.replace(None, None, b"new").is_err());
     assert_eq!(fs::read(root.join("fresh")).unwrap(), b"came between");
     assert_eq!(entries(&root), ["file", "fresh", "secret"]);
 }
@@ -118,12 +122,12 @@ fn only_the_file_that_was_seen_is_removed() {
     fs::write(root.join("file"), "old").unwrap();
     fs::write(root.join("other"), "other").unwrap();
     let held = place(&root.join("file"), Parents::Required).unwrap();
-    let meta = held.open().unwrap().metadata().unwrap();
+    let seen = kept(&held);
     fs::rename(root.join("other"), root.join("file")).unwrap();
-    assert!(held.remove(&meta).is_err());
+    assert!(held.remove(&seen.meta).is_err());
     assert_eq!(fs::read(root.join("file")).unwrap(), b"other");
-    let meta = held.open().unwrap().metadata().unwrap();
-    held.remove(&meta).unwrap();
+    let seen = kept(&held);
+    held.remove(&seen.meta).unwrap();
     assert!(!root.join("file").exists());
 }
 
@@ -134,23 +138,11 @@ fn names_of_any_bytes_and_of_full_length_are_written() {
     for name in [&b"a\nb"[..], b"\xff\xfe", &[b'n'; 255], b" lead", b"-rf"] {
         let path = AbsPath::new(root.as_path().join(OsStr::from_bytes(name))).unwrap();
         let held = place(&path, Parents::Required).unwrap();
-        held.replace(None, b"one").unwrap();
-        let meta = held.open().unwrap().metadata().unwrap();
-        held.replace(Some(&meta), b"two").unwrap();
+        held.replace(None, None, b"one").unwrap();
+        let seen = kept(&held);
+        held.replace(Some(&seen), Some(&seen), b"two").unwrap();
         assert_eq!(fs::read(path.as_path()).unwrap(), b"two");
         fs::remove_file(path.as_path()).unwrap();
     }
     assert!(entries(&root).is_empty());
-}
-
-#[test]
-fn another_name_of_the_file_keeps_the_old_content() {
-    let (_dir, root) = temp();
-    fs::write(root.join("file"), "old").unwrap();
-    fs::hard_link(root.join("file"), root.join("second")).unwrap();
-    let held = place(&root.join("file"), Parents::Required).unwrap();
-    let meta = held.open().unwrap().metadata().unwrap();
-    held.replace(Some(&meta), b"new").unwrap();
-    assert_eq!(fs::read(root.join("file")).unwrap(), b"new");
-    assert_eq!(fs::read(root.join("second")).unwrap(), b"old");
 }

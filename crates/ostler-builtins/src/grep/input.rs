@@ -10,10 +10,13 @@ use std::{
     path::Path,
 };
 
-use encoding_rs::{Decoder, Encoding, UTF_16BE, UTF_16LE};
+use encoding_rs::{Decoder, UTF_16BE, UTF_16LE};
 use nix::fcntl::OFlag;
 
-use crate::search::{Search, Time};
+use crate::{
+    search::{Search, Time},
+    text::{Order, unmarked},
+};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
@@ -247,7 +250,11 @@ impl<'a> Source<'a> {
             [0xff, 0xfe, ..] => (Some(UTF_16LE), 2),
             [0xfe, 0xff, ..] => (Some(UTF_16BE), 2),
             [0xef, 0xbb, 0xbf, ..] => (None, 3),
-            head => (unmarked(head), 0),
+            head => match unmarked(head) {
+                Some(Order::Little) => (Some(UTF_16LE), 0),
+                Some(Order::Big) => (Some(UTF_16BE), 0),
+                None => (None, 0),
+            },
         };
         self.first_at = mark;
         if let Some(encoding) = encoding {
@@ -301,23 +308,5 @@ impl Wide {
         self.text.resize(raw.len() * 3 / 2 + 16, 0);
         let (_, _, written, _) = self.decoder.decode_to_utf8(raw, &mut self.text, self.ended);
         self.text.truncate(written);
-    }
-}
-
-/// UTF-16 without a mark, as some Windows programs write it: nearly all units are ASCII.
-fn unmarked(head: &[u8]) -> Option<&'static Encoding> {
-    let head = &head[..head.len().min(512) & !1];
-    if head.len() < 8 || !head.contains(&0) {
-        return None;
-    }
-    let plain = |unit: &&[u8], zero: usize| {
-        unit[zero] == 0 && matches!(unit[1 - zero], b'\t' | b'\n' | b'\r' | b' '..=b'~')
-    };
-    let share = |zero| head.chunks(2).filter(|unit| plain(unit, zero)).count() * 20;
-    let wanted = head.len() / 2 * 19;
-    match () {
-        () if share(1) >= wanted => Some(UTF_16LE),
-        () if share(0) >= wanted => Some(UTF_16BE),
-        () => None,
     }
 }

@@ -14,7 +14,10 @@ use ostler_stdx::AbsPath;
 use ostler_tool::ToolOutput;
 use serde_json::json;
 
-use crate::search::{Search, below};
+use crate::{
+    plain::one_line,
+    search::{Search, below},
+};
 
 /// Names of one folder that are looked at; of more only the number is known.
 const FOLDER: usize = 10_000;
@@ -236,15 +239,7 @@ fn kind(entry: &DirEntry) -> Kind {
 
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A line end in a name must not look like another entry.
-    let mut shown = String::with_capacity(name.len());
-    for character in name.chars().take(NAME) {
-        match character.is_control() {
-            true => shown.extend(character.escape_default()),
-            false => shown.push(character),
-        }
-    }
-    shown
+    one_line(&name.chars().take(NAME).collect::<String>())
 }
 
 fn size(bytes: u64) -> String {

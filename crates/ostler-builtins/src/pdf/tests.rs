@@ -105,3 +105,45 @@ async fn damage_and_encryption_are_said() {
     let refused = bench.refused("Read", json!({"file_path": "b.pdf"})).await;
     assert!(refused.contains("encrypted"), "{refused}");
 }
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn the_child_has_limits_before_it_reads_a_byte() {
+    use ostler_sandbox::{Command, Supervisor};
+    use ostler_stdx::AbsPath;
+    let exe = std::env::current_exe().unwrap();
+    let supervisor = Supervisor::new(&exe);
+    let command = Command::new(exe, AbsPath::root()).args([super::SWITCH, "1"]);
+    // Its input stays open, so that it waits for a first byte.
+    let child = supervisor.spawn_piped(&command).await.unwrap();
+    let limit = |limits: &str, name: &str| {
+        let row = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        row[name.len()..].split_whitespace().next().unwrap().to_owned()
+    };
+    loop {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.pid())).unwrap();
+        // The last one that it sets.
+        if limit(&limits, "Max file size") == "0" {
+            assert_eq!(limit(&limits, "Max address space"), (1_u64 << 30).to_string());
+            assert_eq!(limit(&limits, "Max cpu time"), super::TIME.as_secs().to_string());
+            assert_eq!(limit(&limits, "Max core file size"), "0");
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    child.kill().await;
+    supervisor.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_breaks_the_child_is_an_error_of_the_call() {
+    let bench = Bench::new();
+    let deep = format!("/X {}{}", "[".repeat(300_000), "]".repeat(300_000));
+    bench.file("deep.pdf", pdf(&["text"], &deep));
+    let called = bench.call("Read", json!({"file_path": "deep.pdf"})).await;
+    let said = called.map_or_else(|error| error.to_string(), |output| text(&output));
+    assert!(said.contains("damaged") || said.contains("text"), "{said}");
+    // The tools go on.
+    bench.file("a.pdf", pdf(&["fine"], ""));
+    assert!(bench.text("Read", json!({"file_path": "a.pdf"})).await.contains("fine"));
+}

@@ -1,6 +1,9 @@
 //! What `file_tools` promises, held on examples.
 
-use std::{fs, os::unix::fs::symlink};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+};
 
 use ostler_protocol::{Access, FileStatus};
 use serde_json::json;
@@ -279,4 +282,41 @@ async fn several_edits_are_made_together_or_not_at_all() {
     assert_eq!(bench.bytes("a"), b"1\r\n2\r\nthree\r\n");
     assert_eq!(output.diffs.len(), 1);
     assert_eq!(output.structured["originalFile"], "one\r\ntwo\r\nthree\r\n");
+}
+
+#[tokio::test]
+async fn a_file_with_several_names_is_refused_and_says_how_to_go_on() {
+    let bench = Bench::new();
+    let path = bench.file("a", "old");
+    fs::hard_link(&path, bench.root.join("b")).unwrap();
+    bench.text("Read", json!({"file_path": "a"})).await;
+    for (tool, args) in [
+        ("Edit", json!({"file_path": "a", "old_string": "old", "new_string": "new"})),
+        ("Write", json!({"file_path": "a", "content": "new"})),
+    ] {
+        let text = bench.refused(tool, args).await;
+        assert!(
+            text.contains("2 names (hard links)") && text.contains("mv FILE.new FILE"),
+            "{text}"
+        );
+    }
+    assert_eq!((bench.bytes("a"), bench.bytes("b")), (b"old".to_vec(), b"old".to_vec()));
+    let way = bench.text("Bash", json!({"command": "cp -p a a.new && mv a.new a"})).await;
+    assert_eq!(way, "(Bash completed with no output)");
+    bench.call("Write", json!({"file_path": "a", "content": "new"})).await.unwrap();
+    assert_eq!((bench.bytes("a"), bench.bytes("b")), (b"new".to_vec(), b"old".to_vec()));
+}
+
+#[tokio::test]
+async fn a_file_that_a_patch_moves_keeps_its_mode() {
+    let bench = Bench::new();
+    let path = bench.file("run.sh", "one\n");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+    bench.text("Read", json!({"file_path": "run.sh"})).await;
+    let patch = "*** Begin Patch\n*** Update File: run.sh\n*** Move to: bin/go.sh\n@@\n-one\n+two\n*** End Patch";
+    bench.call("ApplyPatch", json!({ "patch": patch })).await.unwrap();
+    assert_eq!(bench.bytes("bin/go.sh"), b"two\n");
+    let mode = fs::metadata(bench.root.join("bin/go.sh")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o751);
+    assert!(!path.as_path().exists());
 }

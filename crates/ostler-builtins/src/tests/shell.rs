@@ -90,6 +90,22 @@ async fn what_follows_the_command_never_becomes_part_of_it() {
 }
 
 #[tokio::test]
+async fn the_way_to_say_the_folder_is_not_seen_and_leaves_nothing() {
+    let bench = Bench::new();
+    bench.file("sub/x", "");
+    // Descriptor 3 is the command's own, whatever it does with it.
+    let text = bash(&bench, "echo 3 >&3; exec 3>own; echo mine >&3; cd sub").await;
+    assert!(text.contains("Bad file descriptor") || text.contains("bad file descriptor"), "{text}");
+    assert_eq!(bench.bytes("own"), b"mine\n");
+    assert_eq!(bash(&bench, "pwd").await, format!("{}/sub", bench.root));
+    // What goes on behind the command does not hold it open.
+    assert_eq!(bash(&bench, "(sleep 30 &) ; cd ..").await, "(Bash completed with no output)");
+    assert_eq!(bash(&bench, "pwd").await, bench.root.to_text());
+    let open = bash(&bench, "ls /proc/self/fd").await;
+    assert_eq!(open.lines().collect::<Vec<_>>(), ["0", "1", "2", "3"], "3 is the listing itself");
+}
+
+#[tokio::test]
 async fn long_output_keeps_its_start_and_end() {
     let bench = Bench::new();
     let text =

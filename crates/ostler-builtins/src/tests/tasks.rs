@@ -110,6 +110,31 @@ async fn stopping_ends_the_whole_tree_whatever_it_ignores() {
     assert!(again.contains("had ended already"), "{again}");
 }
 
+#[tokio::test]
+async fn old_names_and_their_arguments_are_understood() {
+    let (bench, _) = listening();
+    let id = start(&bench, "echo one; echo two; sleep 1000").await;
+    for (tool, args) in [
+        ("BashOutput", json!({"bash_id": id, "filter": "^t", "block": false})),
+        ("bashoutput", json!({"shell_id": id, "filter": "w", "block": false})),
+    ] {
+        let mut shown = String::new();
+        // The first line names the command.
+        while !shown.ends_with("\ntwo") {
+            shown = bench.text(tool, args.clone()).await;
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+    }
+    let wrong = json!({"bash_id": id, "filter": "("});
+    let refused = bench.call("BashOutput", wrong).await.unwrap_err();
+    assert!(refused.to_string().contains("no regular expression"), "{refused}");
+    let said = bench.text("KillShell", json!({"shell_id": id})).await;
+    assert!(said.starts_with("Stopped task"), "{said}");
+    let said = bench.text("KillBash", json!({"bash_id": id})).await;
+    assert!(said.contains("had ended already"), "{said}");
+}
+
 fn pids(bench: &Bench) -> Vec<String> {
     let text = std::fs::read_to_string(bench.root.join("pids")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()

@@ -63,21 +63,6 @@ impl From<Result<ToolOutput, ToolError>> for Ran {
     }
 }
 
-/// Runs a tool and nothing else.
-#[derive(Debug, Clone, Copy)]
-pub struct PlainRunner;
-
-impl Runner for PlainRunner {
-    fn run(
-        &self,
-        tool: Arc<dyn AnyTool>,
-        args: Map<String, Value>,
-        cx: ToolCx,
-    ) -> BoxFuture<'static, Ran> {
-        Box::pin(async move { tool.run(args, cx).await.into() })
-    }
-}
-
 /// What is known of a call that runs.
 #[derive(Debug)]
 struct Running {

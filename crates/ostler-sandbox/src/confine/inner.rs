@@ -149,7 +149,8 @@ fn exec(program: CString, args: Vec<CString>) -> String {
             CString::new([name.into_vec(), vec![b'='], value.into_vec()].concat()).ok()
         })
         .collect();
-    let request = Request { cwd: CString::default(), program: program.clone(), args, env };
+    let request =
+        Request { cwd: CString::default(), program: program.clone(), args, env, side: false };
     let mut argv = vec![program.clone()];
     argv.extend(request.args.iter().cloned());
     let mut failure = Errno::ENOENT;

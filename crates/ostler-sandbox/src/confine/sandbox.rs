@@ -120,16 +120,24 @@ impl Sandbox {
     /// The command as it runs confined, and what to tidy up behind it.
     #[must_use]
     pub fn confine(&self, command: Command) -> (Command, Traces) {
-        let names = self.policy.project.as_ref().filter(|_| self.policy.files_confined);
+        self.confine_hiding(command, &[])
+    }
+
+    /// Like [`Sandbox::confine`], and these paths are hidden from this command too.
+    #[must_use]
+    pub fn confine_hiding(&self, command: Command, hidden: &[AbsPath]) -> (Command, Traces) {
+        let mut policy = self.policy.clone();
+        policy.deny_read.extend_from_slice(hidden);
+        let names = policy.project.as_ref().filter(|_| policy.files_confined);
         let names = names.map(protected).unwrap_or_default();
         let cwd = command.cwd.clone();
         let (program, args, traces) = match &self.probe.level {
-            Level::Bubblewrap { .. } => self.bubblewrap(&names, cwd.as_path()),
+            Level::Bubblewrap { .. } => self.bubblewrap(&policy, &names, cwd.as_path()),
             Level::Landlock { .. } => {
-                (self.exe.clone(), self.inner(&self.landlock_spec()), Traces::default())
+                (self.exe.clone(), self.inner(&self.landlock_spec(&policy)), Traces::default())
             }
             Level::Seatbelt => {
-                let profile = seatbelt::profile(&self.policy, &names, self.port());
+                let profile = seatbelt::profile(&policy, &names, self.port());
                 let args = vec![OsString::from("-p"), profile.into()];
                 (PathBuf::from("/usr/bin/sandbox-exec"), args, Traces::default())
             }
@@ -139,7 +147,12 @@ impl Sandbox {
         (self.with_env(command.wrapped(program, args)), traces)
     }
 
-    fn bubblewrap(&self, names: &[Protected], cwd: &Path) -> (PathBuf, Vec<OsString>, Traces) {
+    fn bubblewrap(
+        &self,
+        policy: &Policy,
+        names: &[Protected],
+        cwd: &Path,
+    ) -> (PathBuf, Vec<OsString>, Traces) {
         let facts = Facts {
             protected: names,
             empty: &self.empty,
@@ -147,7 +160,7 @@ impl Sandbox {
             look,
             weaker: self.weaker,
         };
-        let mut args = bubblewrap::args(&self.policy, &facts, cwd);
+        let mut args = bubblewrap::args(policy, &facts, cwd);
         let forward = self
             .proxy
             .as_ref()
@@ -161,8 +174,7 @@ impl Sandbox {
         (bwrap, args, traces)
     }
 
-    fn landlock_spec(&self) -> Spec {
-        let policy = &self.policy;
+    fn landlock_spec(&self, policy: &Policy) -> Spec {
         let (connect, inet) = match policy.network {
             Network::Open => (None, Inet::All),
             Network::Closed => (Some(Vec::new()), Inet::None),

@@ -31,13 +31,13 @@ pub struct SandboxSettings {
     pub filesystem: FilesystemSettings,
     /// What is hidden.
     pub credentials: CredentialSettings,
-    /// Refusals that are not told, by command.
+    /// No effect, said at the start: a refusal is seen by the command alone.
     pub ignore_violations: BTreeMap<String, Vec<String>>,
     /// Inside a container: go without a `/proc` of its own.
     pub enable_weaker_nested_sandbox: bool,
     /// Commands may make user namespaces.
     pub allow_nested_user_namespaces: bool,
-    /// The network stays open where it cannot be filtered.
+    /// No effect, said at the start: `ostler doctor` tells where the network cannot be filtered.
     pub enable_weaker_network_isolation: bool,
     /// The `bwrap` program, if it is not the one on the path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,12 +67,15 @@ pub struct NetworkSettings {
     pub allow_all_unix_sockets: bool,
     /// macOS: services that may be looked up.
     pub allow_mach_lookup: Vec<String>,
-    /// A proxy of the person's own in the place of ours.
+    /// No effect, said at the start: commands use Ostler's own proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http_proxy_port: Option<u16>,
-    /// The same for SOCKS.
+    /// No effect, said at the start: commands use Ostler's own proxy for SOCKS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socks_proxy_port: Option<u16>,
+    /// Opening TLS on the way, which Ostler never does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_terminate: Option<serde_json::Value>,
 }
 
 /// `sandbox.filesystem`.
@@ -174,6 +177,51 @@ impl SandboxSettings {
         self.allow_unsandboxed_commands.unwrap_or(true)
     }
 
+    /// Entries of `filesystem.denyRead` and `credentials.files` with wildcards, as absolute
+    /// globs: what they name is looked for before each command.
+    #[must_use]
+    pub fn denied_globs(&self, folders: &Folders) -> Vec<String> {
+        let paths = self.denied().filter(|text| is_glob(text));
+        paths.map(|text| absolute(text, folders).to_text()).collect()
+    }
+
+    fn denied(&self) -> impl Iterator<Item = &str> {
+        let files = self.credentials.files.iter().map(|file| match file {
+            CredentialFile::Path(path) | CredentialFile::With { path, .. } => path,
+        });
+        self.filesystem.deny_read.iter().chain(files).map(String::as_str)
+    }
+
+    /// What is set and has no effect here, each with its key and what holds instead: a
+    /// setting that does nothing must not look as if it did.
+    #[must_use]
+    pub fn without_effect(&self) -> Vec<String> {
+        let network = &self.network;
+        let said = |key: &str, instead: &str| format!("`sandbox.{key}` has no effect: {instead}");
+        let own = "commands reach the network by Ostler's own proxy, which asks `allowedDomains`";
+        let table = [
+            (
+                !self.ignore_violations.is_empty(),
+                "ignoreViolations",
+                "a refusal is seen by the command alone and never reported",
+            ),
+            (network.http_proxy_port.is_some(), "network.httpProxyPort", own),
+            (network.socks_proxy_port.is_some(), "network.socksProxyPort", own),
+            (
+                network.tls_terminate.is_some(),
+                "network.tlsTerminate",
+                "connections are judged by host and port and never opened",
+            ),
+            (
+                self.enable_weaker_network_isolation,
+                "enableWeakerNetworkIsolation",
+                "where the network cannot be filtered, `ostler doctor` says so",
+            ),
+        ];
+        let set = table.iter().filter(|(is_set, ..)| *is_set);
+        set.map(|(_, key, instead)| said(key, instead)).collect()
+    }
+
     /// The policy that these settings make for a session.
     #[must_use]
     pub fn policy(&self, folders: &Folders) -> Policy {
@@ -186,13 +234,9 @@ impl SandboxSettings {
         write.extend(paths(&files.allow_write));
         let mut deny_write = paths(&files.deny_write);
         deny_write.extend(folders.deny_write.iter().chain(&folders.own).cloned());
-        let mut deny_read = paths(&files.deny_read);
+        let denied = self.denied().filter(|text| !is_glob(text));
+        let mut deny_read: Vec<_> = denied.map(|text| absolute(text, folders)).collect();
         deny_read.extend(folders.deny_read.iter().chain(&folders.own).cloned());
-        deny_read.extend(self.credentials.files.iter().map(|file| match file {
-            CredentialFile::Path(path) | CredentialFile::With { path, .. } => {
-                absolute(path, folders)
-            }
-        }));
         let (hidden_vars, masked_vars) = self.variables();
         Policy {
             write,
@@ -228,6 +272,11 @@ impl SandboxSettings {
         }
         (hidden, masked)
     }
+}
+
+/// Whether a path of the settings names several; what lies in a folder is none of these.
+fn is_glob(text: &str) -> bool {
+    text.strip_suffix("/**").unwrap_or(text).contains(['*', '?', '[', '{'])
 }
 
 /// A path of the settings: `~/` is the home, `//` the root of the disk as in rules, a
@@ -273,20 +322,34 @@ mod tests {
                 "network": {"allowedDomains": ["*.a.b"], "deniedDomains": ["x.a.b"], "strictAllowlist": true,
                     "allowLocalBinding": true, "allowUnixSockets": ["~/s"], "allowAllUnixSockets": false,
                     "allowMachLookup": ["m"], "httpProxyPort": 1, "socksProxyPort": 2, "tlsTerminate": {}},
-                "filesystem": {"allowWrite": ["~/w", "//abs", "rel/**"], "denyWrite": ["rel/no"], "denyRead": ["~/.ssh"], "allowRead": ["~/.ssh/config"]},
+                "filesystem": {"allowWrite": ["~/w", "//abs", "rel/**"], "denyWrite": ["rel/no"], "denyRead": ["~/.ssh", "~/**/*.pem", "secret?"], "allowRead": ["~/.ssh/config"]},
                 "credentials": {"files": ["~/.netrc", {"path": "/etc/key", "mode": "mask"}],
                     "envVars": ["A", {"name": "B", "mode": "mask"}, {"name": "C"}]},
                 "ignoreViolations": {"*": ["/x"]}, "bwrapPath": "/b", "socatPath": "/s"}"#,
         )
         .unwrap();
         assert!(settings.enabled && !settings.allows_unsandboxed());
+        let idle = settings.without_effect();
+        for key in [
+            "ignoreViolations",
+            "network.httpProxyPort",
+            "network.socksProxyPort",
+            "network.tlsTerminate",
+        ] {
+            assert!(
+                idle.iter().any(|text| text.contains(&format!("`sandbox.{key}`"))),
+                "{key}: {idle:?}"
+            );
+        }
+        assert_eq!(idle.len(), 4, "{idle:?}");
         let policy = settings.policy(&folders());
         assert_eq!(policy.write, ["/p", "/extra", "/home/u/w", "/abs", "/p/rel"].map(abs));
         assert_eq!(policy.deny_write, ["/p/rel/no", "/own"].map(abs));
         assert_eq!(
             policy.deny_read,
-            ["/home/u/.ssh", "/p/.env", "/own", "/home/u/.netrc", "/etc/key"].map(abs)
+            ["/home/u/.ssh", "/home/u/.netrc", "/etc/key", "/p/.env", "/own"].map(abs)
         );
+        assert_eq!(settings.denied_globs(&folders()), ["/home/u/**/*.pem", "/p/secret?"]);
         assert_eq!(policy.allow_read, [abs("/home/u/.ssh/config")]);
         assert_eq!(policy.hidden_vars, ["A", "C"].map(str::to_owned).into());
         assert_eq!(policy.masked_vars.keys().collect::<Vec<_>>(), ["B"]);
@@ -297,6 +360,7 @@ mod tests {
     fn defaults_are_those_of_the_specification() {
         let settings: SandboxSettings = serde_json::from_str("{}").unwrap();
         assert!(!settings.enabled && !settings.fail_if_unavailable);
+        assert!(settings.without_effect().is_empty());
         assert!(!settings.auto_allow_bash_if_sandboxed && settings.allows_unsandboxed());
         assert!(settings.policy(&folders()).files_confined);
     }

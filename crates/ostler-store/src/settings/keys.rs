@@ -259,7 +259,7 @@ pub struct SandboxKeys {
     /// What is hidden from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<CredentialKeys>,
-    /// Refusals that are not told, by command.
+    /// No effect, said at the start: a refusal is seen by the command alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_violations: Option<BTreeMap<String, Vec<String>>>,
     /// Inside a container: go without a `/proc` of its own.
@@ -268,7 +268,7 @@ pub struct SandboxKeys {
     /// Commands may make user namespaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_nested_user_namespaces: Option<bool>,
-    /// The network stays open where it cannot be filtered.
+    /// No effect, said at the start: `ostler doctor` tells where the network cannot be filtered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enable_weaker_network_isolation: Option<bool>,
     /// The `bwrap` program, if it is not the one on the path.
@@ -307,10 +307,10 @@ pub struct NetworkKeys {
     /// macOS: services that may be looked up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_mach_lookup: Option<Vec<String>>,
-    /// A proxy of the person's own in the place of ours.
+    /// No effect, said at the start: commands use Ostler's own proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http_proxy_port: Option<u16>,
-    /// The same for SOCKS.
+    /// No effect, said at the start: commands use Ostler's own proxy for SOCKS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socks_proxy_port: Option<u16>,
     /// Keys that are nobody's here.
