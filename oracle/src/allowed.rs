@@ -259,7 +259,8 @@ const SAYS_ONLY: &[(&str, &[&str])] = &[
     ("rbenv", &["versions"]),
     ("java", &["-fullversion"]),
     ("jar", &["tf", "--list"]),
-    ("javap", &["-c", "-p"]),
+    // Alone it says how to call it.
+    ("javap", &["-c", "-p", ""]),
     ("jps", &["-l"]),
     ("dotnet", &["--list-sdks", "--list-runtimes"]),
     ("terraform", &["fmt -check"]),
