@@ -126,3 +126,84 @@ fn what_is_no_call_is_told_with_what_to_write() {
         assert_eq!(error.code, ErrorKind::Usage.code(), "{call}");
     }
 }
+
+/// Every tool, with a call that would show a file, if it can; none if it reads no file that
+/// a call names.
+const READERS: &[(&str, &[&str])] = &[
+    (
+        "ApplyPatch",
+        &[
+            r#"{"patch": "*** Begin Patch\n*** Update File: secret.txt\n@@\n-s\n+t\n*** End Patch"}"#,
+        ],
+    ),
+    ("AskUserQuestion", &[]),
+    (
+        "Bash",
+        &[
+            r#"{"command": "cat secret.txt"}"#,
+            r#"{"command": "cat < secret.txt"}"#,
+            r#"{"command": "cp secret.txt x"}"#,
+            r#"{"command": "for f in s*.txt; do head \"$f\"; done"}"#,
+            r#"{"command": "f=secret.txt; cat \"$f\""}"#,
+            r#"{"command": "cat ./sub/../secret.txt"}"#,
+            r#"{"command": "grep s link.txt"}"#,
+            r#"{"command": "cat SECRET.TXT"}"#,
+        ],
+    ),
+    ("Edit", &[r#"{"file_path": "secret.txt", "old_string": "s", "new_string": "t"}"#]),
+    ("EnterPlanMode", &[]),
+    ("EnterWorktree", &[]),
+    ("ExitPlanMode", &[]),
+    ("ExitWorktree", &[]),
+    ("Glob", &[]),
+    ("Grep", &[r#"{"pattern": "s", "path": "secret.txt"}"#]),
+    ("LS", &[]),
+    ("LSP", &[r#"{"operation": "hover", "file_path": "secret.txt", "line": 1, "character": 1}"#]),
+    ("Monitor", &[r#"{"command": "tail -f secret.txt", "description": "d"}"#]),
+    (
+        "MultiEdit",
+        &[r#"{"file_path": "secret.txt", "edits": [{"old_string": "s", "new_string": "t"}]}"#],
+    ),
+    ("NotebookEdit", &[r#"{"notebook_path": "secret.ipynb", "new_source": "x", "cell_id": "1"}"#]),
+    ("Output", &[]),
+    (
+        "Read",
+        &[
+            r#"{"file_path": "secret.txt"}"#,
+            r#"{"file_path": "link.txt"}"#,
+            r#"{"file_path": "./sub/../secret.txt"}"#,
+        ],
+    ),
+    ("Skill", &[]),
+    ("TaskCreate", &[]),
+    ("TaskGet", &[]),
+    ("TaskList", &[]),
+    ("TaskOutput", &[]),
+    ("TaskStop", &[]),
+    ("TaskUpdate", &[]),
+    ("TodoWrite", &[]),
+    ("WebFetch", &[]),
+    ("WebSearch", &[]),
+    ("Write", &[]),
+];
+
+#[test]
+fn no_tool_reads_what_a_rule_keeps_from_being_read() {
+    let home =
+        TempHome::with_project("=== secret.txt\ns\n=== secret.ipynb\n{}\n=== sub/x\nx\n").unwrap();
+    std::os::unix::fs::symlink("secret.txt", home.project().join("link.txt")).unwrap();
+    let settings = r#"{"permissions": {"deny": ["Read(secret.*)"], "allow": ["Bash", "Edit", "Read", "LSP", "Monitor"]}}"#;
+    std::fs::create_dir_all(home.ostler_home()).unwrap();
+    std::fs::write(home.ostler_home().join("settings.json"), settings).unwrap();
+    let host = host(&home);
+    let tools = host.builtin_tools().unwrap();
+    for tool in tools.iter() {
+        let row = READERS.iter().find(|(name, _)| *name == tool.name());
+        let (name, calls) = row.unwrap_or_else(|| panic!("say how `{}` reads files", tool.name()));
+        for args in *calls {
+            let call = format!("{name} {args}");
+            let verdict = explain(&host, &call, Some(Mode::BypassPermissions)).unwrap().verdict;
+            assert_eq!(verdict, "deny", "{call}");
+        }
+    }
+}

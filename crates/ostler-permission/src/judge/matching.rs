@@ -101,7 +101,8 @@ fn catches(call: &Call<'_>, tool: &str, seen: &Seen<'_>, rule: &Rule) -> Hit {
             }
             let own = named && !matches!(rule.tool.as_str(), "Read" | "Edit");
             let applies = |place: &Place| match rule.tool.as_str() {
-                "Read" => !place.writes(),
+                // An edit shows what stood around it.
+                "Read" => !place.writes() || EDITORS.contains(&tool),
                 "Edit" => matches!(place.how, How::Write | How::Maybe),
                 _ => own,
             };
@@ -132,6 +133,9 @@ fn catches_linked(pattern: &CommandPattern, command: &Command, facts: &Facts) ->
         })
     })
 }
+
+/// Tools that tell the model of the old content of what they write.
+const EDITORS: &[&str] = &["Edit", "MultiEdit", "NotebookEdit", "ApplyPatch"];
 
 /// Whether a search or a glob may reach something that the rule forbids.
 fn may_lie_below(call: &Call<'_>, tool: &str, rule: &Rule, place: &Place) -> Option<String> {
