@@ -1,6 +1,8 @@
 //! User hooks at work: what each answer changes in a session, and what hooks are told.
 //! The hooks are real commands of a real shell.
 
+mod events;
+
 use std::fs;
 
 use serde_json::{Value, json};
@@ -500,4 +502,101 @@ async fn both_shapes_of_hooks_run() {
         .map(|event| event["hookName"].as_str().unwrap())
         .collect();
     assert!(names.contains(&"mine") && names.contains(&"UserPromptSubmit-0"), "{names:?}");
+}
+
+#[tokio::test]
+async fn each_further_field_of_an_answer_has_its_effect() {
+    let bash = call("Bash", &json!({"command": "touch made"}));
+    let read = call("Read", &json!({"file_path": "a.txt"}));
+    let deny = |fields: &Value| specific("PermissionRequest", &json!({ "decision": fields }));
+    for (field, event, answer, call, reason, notice, told_to_model) in [
+        (
+            "systemMessage",
+            "PostToolUse",
+            json!({"systemMessage": "look here"}),
+            &read,
+            "end",
+            "look here",
+            "",
+        ),
+        ("suppressOutput", "PostToolUse", json!({"suppressOutput": true}), &read, "end", "", ""),
+        (
+            "retry",
+            "PermissionDenied",
+            specific("PermissionDenied", &json!({"retry": true})),
+            &bash,
+            "end",
+            "",
+            "may be tried again",
+        ),
+        (
+            "additionalContext of a refusal",
+            "PermissionDenied",
+            specific("PermissionDenied", &json!({"additionalContext": "ask first"})),
+            &bash,
+            "end",
+            "",
+            "ask first",
+        ),
+        (
+            "interrupt",
+            "PermissionRequest",
+            deny(&json!({"behavior": "deny", "interrupt": true})),
+            &bash,
+            "interrupted",
+            "",
+            "",
+        ),
+        (
+            "sessionTitle",
+            "SessionStart",
+            specific("SessionStart", &json!({"sessionTitle": "Named"})),
+            &read,
+            "end",
+            "",
+            "",
+        ),
+    ] {
+        let mut all = settings(&[(event, "", &says(&answer))]);
+        // Where nobody asks, the mode refuses, and hooks of a refusal run.
+        if event == "PermissionDenied" {
+            all["permissions"] = json!({"deny": ["Bash(touch *)"]});
+        }
+        let host = host_with(&all);
+        let session = host.start(one_call(call)).await;
+        let (_, events) = run(&host, &session).await;
+        let log = log(&host);
+        let end = log.iter().rfind(|line| line["kind"] == "run_ended").unwrap();
+        assert_eq!(end["reason"], reason, "{field}");
+        let notices: String = events
+            .iter()
+            .filter(|event| event["type"] == "notice")
+            .map(|event| event["content"].as_str().unwrap())
+            .collect();
+        assert!(notices.contains(notice), "{field}: {notices}");
+        assert!(told(&host).contains(told_to_model), "{field}: {}", told(&host));
+        if field == "sessionTitle" {
+            assert!(log.iter().any(|line| line["customTitle"] == "Named"), "{log:?}");
+        }
+        let ran = log.iter().filter(|line| line["kind"] == "hook").count();
+        assert_eq!(ran, 1, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_goes_on_by_itself_holds_nothing_up() {
+    let command = r#"echo '{"async": true}'; sleep 600"#;
+    for flag in [false, true] {
+        let entry = if flag {
+            json!({"command": "sleep 600", "async": true})
+        } else {
+            json!({ "command": command })
+        };
+        let host = host_with(&json!({"hooks": {"PreToolUse": [entry]}}));
+        let read = call("Read", &json!({"file_path": "a.txt"}));
+        let session = host.start(one_call(&read)).await;
+        let (sent, _) = run(&host, &session).await;
+        assert_eq!(sent["content"], "End.");
+        host.host.shutdown().await;
+    }
 }
