@@ -161,6 +161,10 @@ pub(super) fn is_kept_by(words: &[Word]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let row = FILTERS.iter().find(|(program, ..)| name.is(program));
     let Some((_, options, most)) = row else { return false };
-    flags::all(options, rest)
-        .is_some_and(|args| args.iter().filter(|arg| matches!(arg, Arg::Plain(_))).count() <= *most)
+    flags::all(options, rest).is_some_and(|args| {
+        let plain = args.iter().filter(|arg| matches!(arg, Arg::Plain(_))).count();
+        // With a pattern in an option, the first argument is a file that is read instead.
+        let given = args.iter().any(|arg| matches!(arg, Arg::Flag { name: "-e", .. }));
+        plain <= if given { 0 } else { *most }
+    })
 }
