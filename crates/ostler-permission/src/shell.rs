@@ -31,6 +31,8 @@ mod values;
 mod walk;
 mod word;
 
+use std::cell::RefCell;
+
 use ostler_protocol::event::AskSpan;
 use ostler_stdx::AbsPath;
 
@@ -214,8 +216,28 @@ impl Script {
     }
 }
 
+thread_local! {
+    // One judgement takes the same script apart to know what to look up, and again to judge.
+    static LAST: RefCell<Option<(String, AbsPath, AbsPath, Script)>> = const { RefCell::new(None) };
+}
+
 /// Takes a script apart. `cwd` is the folder it starts in, `home` what `~` stands for.
 pub(crate) fn analyse(script: &str, cwd: &AbsPath, home: &AbsPath) -> Script {
+    LAST.with_borrow_mut(|last| {
+        if let Some((text, from, of, read)) = last
+            && text == script
+            && from == cwd
+            && of == home
+        {
+            return read.clone();
+        }
+        let read = taken_apart(script, cwd, home);
+        *last = Some((script.to_owned(), cwd.clone(), home.clone(), read.clone()));
+        read
+    })
+}
+
+fn taken_apart(script: &str, cwd: &AbsPath, home: &AbsPath) -> Script {
     if !limits::needs_room(script) {
         return analyse_here(script, cwd, home);
     }

@@ -79,6 +79,9 @@ struct Reader<'a> {
 
 /// Reads a word as the second parser gives it.
 pub(super) fn read(raw: &str, home: &str, values: &Values) -> (Word, Found) {
+    if let Some(text) = plain(raw) {
+        return (Word::fixed(raw, text), Found::default());
+    }
     let Ok(pieces) = word::parse(raw, &ParserOptions::default()) else {
         return (Word::unknown(raw), not_read(raw));
     };
@@ -118,6 +121,27 @@ fn is_one_expansion(pieces: &[WordPieceWithSource]) -> bool {
         },
         _ => false,
     }
+}
+
+/// The text of a word in which nothing has a meaning of its own, or that is quoted as a whole
+/// and holds nothing that has one there; most words are, and the grammar is slow.
+fn plain(raw: &str) -> Option<&str> {
+    let is_plain = |text: &str| {
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_./,:=@%+-".contains(&byte))
+    };
+    if is_plain(raw) {
+        return Some(raw);
+    }
+    let within = |mark: char| raw.strip_prefix(mark)?.strip_suffix(mark);
+    // What is fixed text in quotes may still be a pattern for a rule to compare, so no more
+    // than plain characters and blanks are taken.
+    [within('\''), within('"')]
+        .into_iter()
+        .flatten()
+        .find(|text| text.split(' ').all(|part| part.is_empty() || is_plain(part)))
 }
 
 /// Reads the body of a here-document whose expansions take place.
