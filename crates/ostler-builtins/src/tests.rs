@@ -11,6 +11,7 @@ mod lsp;
 mod room;
 mod search_tools;
 mod shell;
+mod sheltered;
 mod site;
 mod skills;
 mod state_tools;
