@@ -122,6 +122,11 @@ impl SessionHooks {
         self.engine.register(hooks, callbacks);
     }
 
+    /// Whether a hook may keep messages back.
+    pub(crate) fn sees_prompts(&self) -> bool {
+        self.has(&[Event::UserPromptSubmit])
+    }
+
     /// Names the session that the hooks belong to, once it is there.
     pub(crate) fn belong_to(&self, session: &Arc<LiveSession>) {
         // A second session of the same hooks does not exist.

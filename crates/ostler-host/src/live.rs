@@ -407,14 +407,24 @@ impl LiveSession {
                 self.with_facts(|facts| {
                     facts.turns += 1;
                     facts.last_turn_at = at_ms;
-                    facts.first_prompt.get_or_insert_with(|| text.chars().take(200).collect());
                 });
+                // What a hook may keep back is shown in lists once it was let through.
+                if !self.hooks.sees_prompts() {
+                    self.note_prompt(&text);
+                }
                 Ok(reply)
             }
             None => {
                 Err(RpcError::new(ErrorKind::NotFound, format!("session `{}` has ended", self.id)))
             }
         }
+    }
+
+    /// The first prompt is what lists show of a session without a title.
+    pub(crate) fn note_prompt(&self, text: &str) {
+        self.with_facts(|facts| {
+            facts.first_prompt.get_or_insert_with(|| text.chars().take(200).collect());
+        });
     }
 
     /// Changes the mode from the next tool call on.

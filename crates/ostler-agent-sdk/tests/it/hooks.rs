@@ -186,3 +186,18 @@ async fn a_second_initialize_replaces_the_hooks() {
     let end = pipes.end().await;
     assert_eq!(only(&end.frames, "result")["result"], "hello");
 }
+
+#[tokio::test]
+async fn a_hook_of_the_settings_answers_before_the_host_and_the_request_is_withdrawn() {
+    let allow = r#"cat >/dev/null; printf %s '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'"#;
+    let settings = json!({"hooks": {"PermissionRequest": [{"command": allow}]}}).to_string();
+    let args = ["--permission-prompt-tool=stdio", "--settings", &settings];
+    let mut pipes = Pipes::start(&args, bash("echo one > made; cat made"));
+    pipes.prompt("go").await;
+    let asked = request(&mut pipes).await;
+    assert_eq!(asked["request"]["subtype"], "can_use_tool");
+    let mut frames = pipes.until("control_cancel_request").await;
+    assert_eq!(frames.last().unwrap()["request_id"], asked["request_id"]);
+    frames.extend(pipes.end().await.frames);
+    assert_eq!(result_of(&frames)["content"].as_str().unwrap().trim(), "one");
+}

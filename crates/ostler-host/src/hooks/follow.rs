@@ -61,6 +61,11 @@ impl SessionHooks {
                     asking.cancel();
                 }
             }
+            SessionEvent::UserMessage { content, synthetic: false, .. } => {
+                if let Some(session) = self.session() {
+                    session.note_prompt(&content.text());
+                }
+            }
             _ => {}
         }
         let raised = raised(event, &mut lock(&self.followed), &self.project);

@@ -314,6 +314,10 @@ async fn a_message_is_kept_back_added_to_or_replaced() {
     assert_eq!(of(&events, "user_message"), None, "{events:?}");
     assert!(of(&events, "notice").unwrap()["content"].as_str().unwrap().contains("no secrets"));
 
+    let listed = host.call("session.list", json!({})).await.unwrap();
+    assert!(listed.to_string().contains(&session), "{listed}");
+    assert!(!listed.to_string().contains("go on"), "{listed}");
+
     let more = says(&specific(
         "UserPromptSubmit",
         &json!({"additionalContext": "it is Monday", "sessionTitle": "Mondays"}),
