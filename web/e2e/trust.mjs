@@ -16,6 +16,17 @@ function say(step) {
   process.stdout.write(`${JSON.stringify(step)}\n`);
 }
 
+/** The key leads to the card; a new session takes the focus once more when it is there. */
+async function goTo(page, card) {
+  const heading = card.getByRole("heading");
+  for (let tries = 0; tries < 50; tries += 1) {
+    await page.keyboard.press("Control+j");
+    await page.waitForTimeout(200);
+    if (await heading.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error("the key does not lead to the card");
+}
+
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   page.on("pageerror", (error) => say({ error: String(error) }));
@@ -23,9 +34,10 @@ try {
   await page.getByRole("button", { name: "New session" }).first().click();
   const card = page.getByRole("region", { name: "What this folder brings" });
   await card.waitFor();
-  await page.keyboard.press("Control+j");
+  await goTo(page, card);
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
+  await card.locator("li").first().waitFor();
   say({ brings: await card.locator("li").allTextContents() });
   await page.keyboard.press("Tab");
   if (decision !== "trust") await page.keyboard.press("Tab");
